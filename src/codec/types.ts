@@ -1,0 +1,84 @@
+/**
+ * What a codec is. A codec declares itself by name in the registry, is loaded on demand (that is where it waits), and from
+ * then on works synchronously on bytes, so that it runs the same in a worker, in a test and in a browser.
+ *
+ * In memory, elements of fixed size are bytes in C order, little-endian; elements of variable size are values.
+ */
+import type { DataType } from "../bytes/dtype.js";
+import type { Json } from "../bytes/json.js";
+import type { Limits } from "../limits.js";
+
+export interface CodecSpec {
+  readonly name: string;
+  readonly configuration: { readonly [key: string]: Json };
+}
+
+/** The chunk that a codec works on, as it is before encoding. */
+export interface ChunkSpec {
+  readonly shape: readonly number[];
+  readonly dtype: DataType;
+  /** One element, encoded as in memory; what missing parts are filled with. */
+  readonly fill: Element;
+}
+
+/** A value of a variable-length element. */
+export type VlenValue = string | Uint8Array | NumericArray;
+export type NumericArray =
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
+export type Element = Uint8Array | VlenValue;
+
+/** The elements of a chunk: raw bytes for a fixed-size type, else one value per element. */
+export type ChunkData = Uint8Array | VlenValue[];
+
+export interface BytesCodec {
+  readonly kind: "bytes-bytes";
+  /**
+   * `expected` is the exact number of bytes that must come out, where it is known: anything else is Corrupt. Where it is
+   * not known, `limits.chunkBytes` and `limits.ratio` bound it.
+   */
+  decode(bytes: Uint8Array, expected: number | undefined, limits: Limits): Uint8Array;
+  encode(bytes: Uint8Array): Uint8Array;
+  /** The size that `encode` gives for n bytes, where that does not depend on the bytes. */
+  encodedSize?(n: number): number;
+}
+
+export interface ArrayCodec {
+  readonly kind: "array-array";
+  /** What the next codec in the chain sees. */
+  encodedSpec(spec: ChunkSpec): ChunkSpec;
+  /** `spec` is always the decoded side. */
+  decode(data: ChunkData, spec: ChunkSpec, limits: Limits): ChunkData;
+  encode(data: ChunkData, spec: ChunkSpec): ChunkData;
+}
+
+export interface ArrayBytesCodec {
+  readonly kind: "array-bytes";
+  decode(bytes: Uint8Array, spec: ChunkSpec, limits: Limits): ChunkData;
+  encode(data: ChunkData, spec: ChunkSpec): Uint8Array;
+  /** The encoded size where the type is of fixed size and the encoding does not depend on the values. */
+  encodedSize?(spec: ChunkSpec): number | undefined;
+}
+
+export type Codec = BytesCodec | ArrayCodec | ArrayBytesCodec;
+
+/** One entry of the registry; `load` checks the configuration (InvalidInput or Unsupported) and waits for code or WASM. */
+export interface CodecEntry {
+  readonly name: string;
+  /** Other names under which files know it. */
+  readonly aliases?: readonly string[];
+  load(configuration: CodecSpec["configuration"], context: LoadContext): Promise<Codec>;
+}
+
+export interface LoadContext {
+  /** Loads the chain inside a codec that has one (sharding_indexed). */
+  chain(specs: readonly CodecSpec[]): Promise<readonly Codec[]>;
+}

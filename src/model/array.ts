@@ -1,0 +1,19 @@
+/**
+ * An array in memory, and the region of an array that a call is about.
+ *
+ * Elements of fixed size lie in one buffer in C order, little-endian; `view()` of model/elements.ts gives them their typed
+ * array. float16 is its bits, complex is interleaved pairs, a struct, fixed string or opaque type is its bytes.
+ * Elements of variable size are values.
+ */
+import type { DataType } from "../bytes/dtype.js";
+import type { ChunkData } from "../codec/types.js";
+
+export interface NdArray {
+  readonly shape: readonly number[];
+  readonly dtype: DataType;
+  readonly data: ChunkData;
+}
+
+/** Per axis: one index (the axis goes away) or start, stop, step as in Python; what is absent is the whole axis. */
+export type AxisSelection = number | { readonly start?: number; readonly stop?: number; readonly step?: number } | null;
+export type Region = readonly AxisSelection[];

@@ -1,0 +1,2 @@
+/** Once before the tests: nothing yet. */
+export default function setup(): void {}
