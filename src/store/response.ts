@@ -1,0 +1,284 @@
+/**
+ * What the web stores (http, s3, gs) share: how a range is asked for, and how a response is turned into exactly the bytes
+ * that were asked for, or into an error. Lessons of the web that live here:
+ *
+ * | the answer                                   | what is done                                                          |
+ * |----------------------------------------------|-----------------------------------------------------------------------|
+ * | 206 with another Content-Range               | Corrupt; past the end is Corrupt too, never shortened                   |
+ * | 206 without Content-Range (CORS may hide it) | the length of the body decides                                        |
+ * | 200 to a range                               | a small value is cut here; of a large one nothing is read: Unsupported |
+ * | 416                                          | Corrupt; for a suffix an empty value, if the server says it is empty   |
+ * | a body shorter or longer than declared       | Corrupt, reason "cut"                                                 |
+ * | Content-Encoding and a range                 | Unsupported: the range would count compressed bytes                   |
+ */
+import { Conflict, Corrupt, InvalidInput, LimitExceeded, NotFound, OctavoError, Unsupported } from "../errors.js";
+import { defaultLimits } from "../limits.js";
+import type { ByteRange } from "./types.js";
+
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** Up to this size a value that comes whole in answer to a range is taken and cut; beyond it ranges are the point. */
+const WHOLE_INSTEAD_OF_RANGE = 8 << 20;
+
+/** The reasons for which the same request may well succeed a little later. */
+const TRANSIENT = new Set(["unreachable", "unavailable", "slow-down", "timeout", "cut"]);
+export const isTransient = (error: unknown): boolean =>
+  error instanceof OctavoError && error.reason !== undefined && TRANSIENT.has(error.reason);
+
+/** Refuses ranges that no value could have. */
+export function checkRange(range: ByteRange, where: string): void {
+  const numbers = "suffix" in range ? [range.suffix] : [range.offset, range.length, range.offset + range.length];
+  if (numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) return;
+  throw new InvalidInput(`a range of ${where} must be whole numbers from 0 to 2^53-1, found ${JSON.stringify(range)}`, {
+    where,
+  });
+}
+
+/** HTTP cannot ask for nothing: such a range is answered from the value's size. */
+export const isEmptyRange = (range: ByteRange): boolean => ("suffix" in range ? range.suffix : range.length) === 0;
+
+export const rangeHeader = (range: ByteRange): string =>
+  "suffix" in range ? `bytes=-${range.suffix}` : `bytes=${range.offset}-${range.offset + range.length - 1}`;
+
+export function pastTheEnd(range: ByteRange, size: number | undefined, where: string): Corrupt {
+  const asked = "suffix" in range ? `its last ${range.suffix}` : `${range.offset} to ${range.offset + range.length}`;
+  const found = size === undefined ? "fewer bytes" : `${size} bytes`;
+  return new Corrupt(`${where} has ${found}, bytes ${asked} were asked for`, { where, reason: "past-the-end" });
+}
+
+/** `fetch`, with a failure to reach the server as one of Octavo's errors and an abort as the signal's reason. */
+export async function send(fetcher: Fetch, url: string, init: RequestInit, where: string): Promise<Response> {
+  init.signal?.throwIfAborted();
+  try {
+    return await fetcher(url, init);
+  } catch (cause) {
+    throw init.signal?.aborted ? init.signal.reason : unreachable(where, cause);
+  }
+}
+
+function unreachable(where: string, cause: unknown): Unsupported {
+  return new Unsupported(`${where} cannot be reached: ${deepest(cause)}`, {
+    where,
+    reason: "unreachable",
+    hint: "check the address and the network; in a browser, also the server's CORS settings",
+    cause,
+  });
+}
+
+/** undici says "fetch failed" and keeps the cause inside; the innermost sentence is the one that helps. */
+function deepest(error: unknown): string {
+  let at = error;
+  for (let i = 0; i < 4 && at instanceof Error && at.cause instanceof Error; i++) at = at.cause;
+  return at instanceof Error ? at.message || at.name : String(at);
+}
+
+/** The bytes of a 200, 206 or 416 answer to `range`, checked; undefined never: absence is the caller's to see. */
+export async function readBody(
+  response: Response,
+  range: ByteRange | undefined,
+  where: string,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const encoded = isEncoded(response);
+  const length = encoded ? undefined : contentLength(response);
+  if (range === undefined) {
+    if (response.status !== 200) throw await unexpected(response, "200", where);
+    return collect(response, length, defaultLimits.chunkBytes, where, signal);
+  }
+  if (response.status === 416) {
+    const size = /^bytes \*\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
+    await discard(response);
+    if ("suffix" in range && size === "0") return new Uint8Array(0);
+    throw pastTheEnd(range, size === undefined ? undefined : Number(size), where);
+  }
+  if (encoded) {
+    await discard(response);
+    throw new Unsupported(
+      `${where} comes with Content-Encoding ${response.headers.get("content-encoding")}, so a range of it has no meaning`,
+      { where, hint: "let the server send the stored bytes as they are" },
+    );
+  }
+  if (response.status === 200) return cutWhole(response, range, length, where, signal);
+  if (response.status !== 206) throw await unexpected(response, "206", where);
+
+  const [want, exact] = "suffix" in range ? [range.suffix, false] : [range.length, true];
+  const said = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get("content-range") ?? "");
+  if (said !== null) {
+    const [first, last] = [Number(said[1]), Number(said[2])];
+    const size = said[3] === "*" ? undefined : Number(said[3]);
+    const start = "suffix" in range ? (size === undefined ? first : Math.max(0, size - range.suffix)) : range.offset;
+    const end = "suffix" in range ? (size ?? last + 1) : Math.min(start + want, size ?? start + want);
+    if (first !== start || last !== end - 1) {
+      await discard(response);
+      throw new Corrupt(`${where} was asked for ${rangeHeader(range)} and answered ${said[0]}`, { where });
+    }
+    if (exact && end - start < want) {
+      await discard(response);
+      throw pastTheEnd(range, size, where);
+    }
+    return collect(response, end - start, want, where, signal);
+  }
+  const bytes = await collect(response, length, want, where, signal);
+  if (exact && bytes.length < want) throw pastTheEnd(range, undefined, where);
+  return bytes;
+}
+
+async function cutWhole(
+  response: Response,
+  range: ByteRange,
+  size: number | undefined,
+  where: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  if (size !== undefined && "offset" in range && range.offset + range.length > size) {
+    await discard(response);
+    throw pastTheEnd(range, size, where);
+  }
+  const all = "suffix" in range ? range.suffix >= (size ?? Infinity) : range.length === size;
+  if (size === undefined || (size > WHOLE_INSTEAD_OF_RANGE && !all)) {
+    await discard(response);
+    throw new Unsupported(
+      `${where} was asked for ${rangeHeader(range)} and answered with the whole value${size === undefined ? "" : ` of ${size} bytes`}`,
+      { where, reason: "no-ranges", hint: "use a server that answers Range requests, or copy the data first" },
+    );
+  }
+  const whole = await collect(response, size, size, where, signal);
+  return "suffix" in range
+    ? whole.slice(Math.max(0, size - range.suffix))
+    : whole.slice(range.offset, range.offset + range.length);
+}
+
+/** The whole body: exactly `expected` bytes where that is known, at most `cap` in any case. */
+async function collect(
+  response: Response,
+  expected: number | undefined,
+  cap: number,
+  where: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  if (expected !== undefined && expected > cap) {
+    await discard(response);
+    throw tooLarge(where, expected, cap);
+  }
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    const reader = response.body?.getReader();
+    for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
+      parts.push(step.value);
+      length += step.value.length;
+      if (length <= (expected ?? cap)) continue;
+      void reader?.cancel().catch(() => {});
+      throw expected === undefined ? tooLarge(where, length, cap) : cut(where, expected, `at least ${length}`);
+    }
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    if (cause instanceof OctavoError) throw cause;
+    throw cut(where, expected, `${length} and then: ${deepest(cause)}`, cause);
+  }
+  if (expected !== undefined && length !== expected) throw cut(where, expected, String(length));
+  if (parts.length === 1 && parts[0]!.length === parts[0]!.buffer.byteLength) return parts[0]!;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+const cut = (where: string, expected: number | undefined, found: string, cause?: unknown): Corrupt =>
+  new Corrupt(`the body of ${where} should have ${expected ?? "more"} bytes, found ${found}`, {
+    where,
+    reason: "cut",
+    cause,
+  });
+
+const tooLarge = (where: string, size: number, cap: number): LimitExceeded =>
+  new LimitExceeded(`${where} sends ${size} bytes where at most ${cap} can be taken in one piece`, { where });
+
+const isEncoded = (response: Response): boolean =>
+  !["", "identity"].includes(response.headers.get("content-encoding") ?? "");
+
+function contentLength(response: Response): number | undefined {
+  const text = response.headers.get("content-length");
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The size of the value that a HEAD answers for, where the server tells. */
+export const sizeOf = (response: Response): number | undefined =>
+  isEncoded(response) ? undefined : contentLength(response);
+
+/** A strong ETag; a weak one may stay the same when bytes change. */
+export function versionOf(response: Response): string | undefined {
+  const tag = response.headers.get("etag");
+  return tag === null || tag === "" || tag.startsWith("W/") ? undefined : tag;
+}
+
+/** The beginning of a body that is only read for what it says; the connection stays usable when the body is short. */
+export async function readText(response: Response, cap = 1 << 16): Promise<string> {
+  let text = "";
+  try {
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
+      text += decoder.decode(step.value, { stream: true });
+      if (text.length <= cap) continue;
+      void reader?.cancel().catch(() => {});
+      break;
+    }
+  } catch {
+    // What was said is lost with the connection; the status alone must do.
+  }
+  return text;
+}
+
+/** Ends a response whose body nobody wants: a large one is cut off, a short one read so that the connection stays. */
+export async function discard(response: Response): Promise<void> {
+  const length = contentLength(response);
+  if (length === undefined || length > 1 << 16) void response.body?.cancel().catch(() => {});
+  else await readText(response);
+}
+
+async function unexpected(response: Response, expected: string, where: string): Promise<OctavoError> {
+  await discard(response);
+  if (response.status >= 400) return refusal(response, where);
+  return new Corrupt(`${where} answered ${response.status} where ${expected} was expected`, { where });
+}
+
+/** The error that a status of 400 and above stands for; `said` is what the server adds to it. */
+export function refusal(response: Response, where: string, said?: string): OctavoError {
+  const { status } = response;
+  const tail = `${status}${said ? ` (${said})` : ""}`;
+  switch (status) {
+    case 401:
+      return new Unsupported(`${where} asks for credentials: ${tail}`, { where, reason: "unauthorized" });
+    case 403:
+      return new Unsupported(
+        `${where} is forbidden: ${tail}, which some stores also answer for keys that are absent when listing is not allowed`,
+        {
+          where,
+          reason: "forbidden",
+          hint: "get permission to read and list, or say --forbidden-is-missing (forbiddenIsMissing) if the data are known to be complete",
+        },
+      );
+    case 404:
+    case 410:
+      return new NotFound(`${where} is not there: ${tail}`, { where });
+    case 412:
+      return new Conflict(`${where} was changed by somebody else: ${tail}`, { where });
+    case 416:
+      return new Corrupt(`${where} does not have the range that was asked for: ${tail}`, { where });
+    case 429:
+      return new LimitExceeded(`${where} takes no more requests for now: ${tail}`, { where, reason: "slow-down" });
+    case 408:
+      return new LimitExceeded(`${where} waited too long for the request: ${tail}`, { where, reason: "timeout" });
+    case 507:
+      return new LimitExceeded(`the store has no room for ${where}: ${tail}`, { where, reason: "disk-full" });
+    default:
+      return new Unsupported(`${where} answered ${tail}`, {
+        where,
+        ...(status >= 500 && status !== 501 ? { reason: "unavailable" } : {}),
+      });
+  }
+}
