@@ -1,7 +1,7 @@
 /**
  * An array in memory, and the region of an array that a call is about.
  *
- * Elements of fixed size lie in one buffer in C order, little-endian; `view()` of model/elements.ts gives them their typed
+ * Elements of fixed size lie in one buffer in C order, little-endian; `typed()` of model/elements.ts gives them their typed
  * array. float16 is its bits, complex is interleaved pairs, a struct, fixed string or opaque type is its bytes.
  * Elements of variable size are values.
  */
