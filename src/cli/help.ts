@@ -1,0 +1,70 @@
+/** Help, made from the tables: one screen for the command, a page with three examples for each verb. */
+import type { Options } from "./args.js";
+import { common, type Verb } from "./verb.js";
+import { type Entry, verbs } from "./verbs.js";
+
+const WIDTH = 80;
+
+export function overview(version: string): string {
+  const wide = Math.max(...verbs.map(({ name, operands }) => name.length + 1 + operands.length));
+  return [
+    `octavo ${version}: chunked spatial data, from any store, in any of its formats`,
+    "",
+    "usage: octavo VERB URL… [options]",
+    "",
+    ...verbs.map(({ name, operands, summary }) => `  ${`${name} ${operands}`.padEnd(wide)}  ${summary}`),
+    "",
+    "A URL is a path, file:, http(s):, s3:, gs:, memory:, a .zip, or a pipeline such as",
+    "https://host/data.zip|zip:inner/path. The format is detected; --as forces it.",
+    "",
+    "  octavo VERB --help   the options of a verb, with examples",
+    "  octavo --version     the version",
+    "",
+    "exit code: 0 done · 1 invalid, or not there · 2 wrong call · 3 unreadable",
+    "           4 interrupted",
+  ].join("\n");
+}
+
+export function page(entry: Entry, verb: Verb): string {
+  const own = Object.keys(verb.options).length > 0 ? ["", "options", ...list(verb.options)] : [];
+  return [
+    `octavo ${entry.name}: ${entry.summary}`,
+    "",
+    `usage: octavo ${`${entry.name} ${entry.operands}`.trim()} [options]`,
+    ...(verb.about === undefined ? [] : ["", ...wrap(verb.about, WIDTH)]),
+    ...own,
+    "",
+    "with every verb",
+    ...list(common),
+    "",
+    "examples",
+    ...verb.examples.flatMap(([command, does]) => [`  ${command}`, `      ${does}`]),
+  ].join("\n");
+}
+
+/** "  -o, --output FILE   what it does", the text in a column of its own. */
+function list(options: Options): string[] {
+  const rows = Object.entries(options).map(([name, { short, value, help }]) => {
+    const spelled = `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+    return [spelled, help] as const;
+  });
+  const wide = Math.min(30, Math.max(...rows.map(([spelled]) => spelled.length)));
+  return rows.flatMap(([spelled, help]) => {
+    const lines = wrap(help, WIDTH - wide - 4);
+    const indent = " ".repeat(wide + 4);
+    if (spelled.length > wide) return [`  ${spelled}`, ...lines.map((line) => indent + line)];
+    return lines.map((line, i) => (i === 0 ? `  ${spelled.padEnd(wide)}  ${line}` : indent + line));
+  });
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

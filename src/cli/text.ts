@@ -1,0 +1,84 @@
+/**
+ * Arrays as text, block by block in C order, so that a result of any size passes through a bounded memory.
+ *
+ *   json   { "shape": […], "dtype": "…", "data": nested lists }
+ *   csv    a list: one value per line; else one line per row of the last axis; structs: one per line under a header
+ */
+import type { DataType } from "../bytes/dtype.js";
+import type { NdArray } from "../model/array.js";
+import { toJson } from "./output.js";
+import { dtypeText, readableValues } from "./values.js";
+
+/** What turns an array into bytes of a file: its beginning, each block, its end. */
+export interface ArrayText {
+  head(): string;
+  block(array: NdArray, count: number): Generator<string>;
+  tail(): string;
+}
+
+const PIECE = 1 << 16; // characters handed on at a time
+
+export function jsonText(shape: readonly number[], dtype: DataType): ArrayText {
+  /** Elements in one list of each depth: a list begins or ends where the count is a multiple of it. */
+  const spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
+  const empty = shape.includes(0);
+  let index = 0;
+  return {
+    head: () =>
+      `{"shape":${toJson(shape)},"dtype":${toJson(dtypeText(dtype))},"data":${empty ? emptyLists(shape) : ""}`,
+    *block(array, count) {
+      let text = "";
+      for (const value of readableValues(array, count)) {
+        if (index > 0) text += ",";
+        for (const span of spans) if (index % span === 0) text += "[";
+        text += toJson(value);
+        index++;
+        for (const span of spans) if (index % span === 0) text += "]";
+        if (text.length > PIECE) {
+          yield text;
+          text = "";
+        }
+      }
+      yield text;
+    },
+    tail: () => "}\n",
+  };
+}
+
+/** Lists down to the first empty axis: shape 2 × 0 is [[],[]]. */
+function emptyLists(shape: readonly number[]): string {
+  const [length = 0, ...rest] = shape;
+  return length === 0 ? "[]" : `[${Array<string>(length).fill(emptyLists(rest)).join(",")}]`;
+}
+
+export function csvText(shape: readonly number[], dtype: DataType): ArrayText {
+  const fields =
+    dtype.kind === "struct" ? dtype.fields.map(({ name }) => name).filter((name) => name !== "") : undefined;
+  // A list is a column; from two axes on the last one runs across; structs are rows of their own.
+  const across = fields !== undefined || shape.length < 2 ? 1 : shape.at(-1)!;
+  let index = 0;
+  return {
+    head: () => (fields === undefined ? "" : `${fields.map(cell).join(",")}\n`),
+    *block(array, count) {
+      let text = "";
+      for (const value of readableValues(array, count)) {
+        text +=
+          fields === undefined
+            ? cell(value)
+            : fields.map((name) => cell((value as Record<string, unknown>)[name])).join(",");
+        text += ++index % across === 0 ? "\n" : ",";
+        if (text.length > PIECE) {
+          yield text;
+          text = "";
+        }
+      }
+      yield text;
+    },
+    tail: () => "",
+  };
+}
+
+function cell(value: unknown): string {
+  const text = typeof value === "object" && value !== null ? toJson(value) : String(value);
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

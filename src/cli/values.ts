@@ -1,0 +1,127 @@
+/** Elements and their types in words: for `info`, and for the text that `get` writes. */
+import { type DataType, isFixed } from "../bytes/dtype.js";
+import type { Element, VlenValue } from "../codec/types.js";
+import type { NdArray } from "../model/array.js";
+import { type Value, valueAt } from "../model/elements.js";
+
+/** "int32", "float64, big-endian", "datetime64[ns]", "struct { x: float32, id: uint64 }" */
+export function dtypeText(dtype: DataType): string {
+  const big = "endian" in dtype && dtype.endian === "big" && dtype.size > 1 ? ", big-endian" : "";
+  switch (dtype.kind) {
+    case "bool":
+    case "string":
+      return dtype.kind;
+    case "vlen-bytes":
+      return "variable bytes";
+    case "vlen-array":
+      return `variable lists of ${dtypeText(dtype.item)}`;
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+      return `${dtype.kind}${dtype.size * 8}${big}`;
+    case "datetime":
+    case "timedelta": {
+      const unit = dtype.unit === "generic" ? "" : `[${dtype.scale === 1 ? "" : dtype.scale}${dtype.unit}]`;
+      return `${dtype.kind}64${unit}${big}`;
+    }
+    case "bytes":
+      return `${dtype.size} bytes of text`;
+    case "utf32":
+      return `${dtype.size / 4} characters of text${big}`;
+    case "raw":
+      return `${dtype.size} raw bytes`;
+    case "struct": {
+      const fields = dtype.fields
+        .filter(({ name }) => name !== "") // padding
+        .map(({ name, shape, dtype: type }) => `${name}: ${dtypeText(type)}${shape ? ` × ${shape.join(" × ")}` : ""}`);
+      return `struct { ${fields.join(", ")} }`;
+    }
+  }
+}
+
+/** One element that stands alone, such as a fill value. */
+export function elementValue(dtype: DataType, element: Element): unknown {
+  const data = isFixed(dtype) ? (element as Uint8Array) : [element as VlenValue];
+  return readable(valueAt({ shape: [], dtype, data }, 0), dtype);
+}
+
+/** Every element in C order, as JSON and people understand it. */
+export function* readableValues(array: NdArray, count: number): Generator<unknown> {
+  for (let i = 0; i < count; i++) yield readable(valueAt(array, i), array.dtype);
+}
+
+/** Dates as ISO 8601, float32 as its shortest digits, raw bytes as hex; everything else as it is. */
+function readable(value: Value, dtype: DataType): unknown {
+  switch (dtype.kind) {
+    case "float":
+      return dtype.size === 8 ? value : shortest(value as number, dtype.size);
+    case "complex":
+      return dtype.size === 16 ? value : (value as readonly number[]).map((part) => shortest(part, 4));
+    case "datetime":
+      return isoDate(value as bigint, dtype.unit, dtype.scale);
+    case "timedelta":
+      return value === NOT_A_TIME ? "NaT" : value;
+    case "raw":
+    case "vlen-bytes":
+      return hex(value as Uint8Array);
+    case "struct": {
+      const fields = value as { readonly [name: string]: Value };
+      return Object.fromEntries(
+        dtype.fields
+          .filter(({ name }) => name !== "")
+          .map(({ name, shape, dtype: type }) => {
+            const field = fields[name]!;
+            return [
+              name,
+              shape ? (field as readonly Value[]).map((each) => readable(each, type)) : readable(field, type),
+            ];
+          }),
+      );
+    }
+    case "vlen-array":
+      return Array.from(value as ArrayLike<number | bigint>, (each) => readable(each, dtype.item));
+    default:
+      return value;
+  }
+}
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** The fewest digits that give the same float16 or float32 again: 0.1, not 0.10000000149011612. */
+function shortest(value: number, size: 2 | 4): number {
+  if (size === 2) return value; // its exact value is short enough, and no one mistakes it
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return Number.isNaN(value) ? value : Number(value.toPrecision(9));
+}
+
+const NOT_A_TIME = -(2n ** 63n);
+const PER_SECOND: { readonly [unit: string]: bigint } = { s: 1n, ms: 1000n, us: 10n ** 6n, ns: 10n ** 9n };
+const SECONDS: { readonly [unit: string]: bigint } = { m: 60n, h: 3600n, D: 86400n, W: 604800n };
+
+/** numpy's text for a datetime64; the bare count where a JavaScript date does not reach. */
+function isoDate(count: bigint, unit: string, scale: number): string | bigint {
+  if (count === NOT_A_TIME) return "NaT";
+  const ticks = count * BigInt(scale);
+  if (unit === "Y" || unit === "M") {
+    const months = unit === "Y" ? ticks * 12n : ticks;
+    const year = 1970n + floorDiv(months, 12n);
+    if (year < 0n || year > 9999n) return count;
+    const text = String(year).padStart(4, "0");
+    return unit === "Y" ? text : `${text}-${String(months - floorDiv(months, 12n) * 12n + 1n).padStart(2, "0")}`;
+  }
+  const per = PER_SECOND[unit] ?? 1n;
+  const length = SECONDS[unit] ?? (unit in PER_SECOND ? 1n : undefined);
+  if (length === undefined) return count;
+  const seconds = floorDiv(ticks * length, per);
+  if (seconds < -62167219200n || seconds > 253402300799n) return count; // years 0 to 9999
+  const text = new Date(Number(seconds) * 1000).toISOString();
+  if (unit === "D" || unit === "W") return text.slice(0, 10);
+  const fraction = per === 1n ? "" : `.${String(ticks - seconds * per).padStart(String(per).length - 1, "0")}`;
+  return text.slice(0, 19) + fraction;
+}
+
+const floorDiv = (a: bigint, b: bigint): bigint => a / b - (a % b < 0n ? 1n : 0n);

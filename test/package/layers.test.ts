@@ -1,0 +1,130 @@
+/**
+ * The direction of the layers, held: a file imports only from its own layer and from those before it, and nothing that a
+ * browser can reach imports a module of Node.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../../src", import.meta.url));
+
+/** In the order in which data flow. A name is a folder or a file of src; those in one row may use each other. */
+const LAYERS = [
+  ["errors"],
+  ["limits"],
+  ["platform"],
+  ["bytes"],
+  ["space"],
+  ["kernel"],
+  ["codec"],
+  ["store"],
+  ["model"],
+  ["query"],
+  ["workers"], // the pool; what runs in a worker thread is `worker`, below
+  ["format"],
+  ["pyramid"],
+  ["open"],
+  ["convert"],
+  ["worker"],
+  ["index"],
+  ["node"],
+  ["server"],
+  ["viewer"],
+  ["testing"],
+  ["cli"],
+];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly lazy: boolean;
+}
+
+const sources = readdirSync(src, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith(join("kernel", "assembly")))
+  .sort();
+
+/** Imports that are there when the program runs: `import type` is gone by then. */
+function importsOf(path: string, source = readFileSync(join(src, path), "utf8")): Import[] {
+  const text = source.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  const found: Import[] = [];
+  const patterns = [
+    [/^\s*(?:import|export)\s+(?!type\b)[^"';]*?from\s*"([^"]+)"/gm, false],
+    [/^\s*import\s*"([^"]+)"/gm, false],
+    [/(?<!typeof\s)\bimport\(\s*"([^"]+)"\s*\)/g, true],
+  ] as const;
+  for (const [pattern, lazy] of patterns) {
+    for (const match of text.matchAll(pattern)) {
+      const name = match[1]!;
+      const to = name.startsWith(".") ? relative(src, join(src, dirname(path), name)).replace(/\.js$/, ".ts") : name;
+      found.push({ from: path, to, lazy });
+    }
+  }
+  return found;
+}
+
+const imports = sources.flatMap((path) => importsOf(path));
+const layerOf = (path: string): string => path.split("/")[0]!.replace(/\.ts$/, "");
+const rank = (path: string): number => LAYERS.findIndex((row) => row.includes(layerOf(path)));
+
+describe("the layers", () => {
+  test("every file belongs to one", () => {
+    expect(sources.filter((path) => rank(path) < 0)).toEqual([]);
+  });
+
+  test("static, dynamic and re-exporting imports are seen, types are not", () => {
+    const text = `
+      import { a, type B } from "./a.js";
+      import "./b.js";
+      export * from "./c.js";
+      const d = await import("./d.js");
+      import type { E } from "./e.js";
+      type F = typeof import("./f.js");
+      // import "./g.js"
+    `;
+    expect(importsOf("store/x.ts", text).map(({ to }) => to)).toEqual(["a", "c", "b", "d"].map((n) => `store/${n}.ts`));
+  });
+
+  test("no file imports from a later one", () => {
+    const backwards = imports
+      .filter(({ from, to }) => to.endsWith(".ts") && rank(to) > rank(from))
+      .map(({ from, to }) => `${from} → ${to}`);
+    expect(backwards).toEqual([]);
+  });
+
+  test("no two files import each other, directly or in a ring", () => {
+    const next = new Map<string, string[]>();
+    for (const { from, to, lazy } of imports) {
+      if (to.endsWith(".ts") && !lazy) next.set(from, [...(next.get(from) ?? []), to]);
+    }
+    const rings: string[] = [];
+    const done = new Set<string>();
+    const walk = (path: string, trail: readonly string[]): void => {
+      if (trail.includes(path)) rings.push([...trail.slice(trail.indexOf(path)), path].join(" → "));
+      if (done.has(path) || trail.includes(path)) return;
+      for (const to of next.get(path) ?? []) walk(to, [...trail, path]);
+      done.add(path);
+    };
+    for (const path of sources) walk(path, []);
+    expect(rings).toEqual([]);
+  });
+
+  test("nothing that src/index.ts reaches imports a module of Node", () => {
+    const reached = new Set<string>();
+    const queue = ["index.ts", "format/zarr/index.ts", "worker.ts"].filter((path) => sources.includes(path));
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      if (reached.has(path)) continue;
+      reached.add(path);
+      queue.push(...imports.filter(({ from, to }) => from === path && to.endsWith(".ts")).map(({ to }) => to));
+    }
+    const native = imports.filter(({ from, to }) => reached.has(from) && to.startsWith("node:"));
+    expect(native.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+    expect(reached).toContain("errors.ts");
+  });
+
+  test("no file is longer than 400 lines", () => {
+    const long = sources.filter((path) => readFileSync(join(src, path), "utf8").split("\n").length > 401);
+    expect(long).toEqual([]);
+  });
+});
