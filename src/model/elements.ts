@@ -12,7 +12,7 @@
  * | datetime, timedelta         | BigInt64Array of counts  | bigint; NaT is the smallest                   |
  * | bytes (S), utf32 (U)        | Uint8Array               | string without its padding                    |
  * | raw, struct                 | Uint8Array               | Uint8Array; an object by field                |
- * | string, vlen-…              | the values themselves    | the value                                     |
+ * | string, vlen-…              | InvalidInput             | the value                                     |
  */
 import { type DataType, type FixedDataType, isFixed } from "../bytes/dtype.js";
 import { halfToNumber } from "../bytes/half.js";
@@ -33,9 +33,10 @@ export type Value =
   | { readonly [field: string]: Value };
 
 /** Every element at once. Shares memory with the array where the buffer is aligned. */
-export function typed(array: NdArray): NumericArray | VlenValue[] {
+export function typed(array: NdArray): NumericArray {
   const { dtype, data } = array;
-  if (!isFixed(dtype)) return data as VlenValue[];
+  if (!isFixed(dtype))
+    throw new InvalidInput(`elements of type ${dtype.kind} have no typed array; they are values in data`);
   const bytes = data as Uint8Array;
   const View = viewOf(dtype);
   const unit = View.BYTES_PER_ELEMENT;
