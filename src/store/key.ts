@@ -1,7 +1,8 @@
 /**
  * The grammar of keys. A key is one or more segments joined with "/"; a segment is not empty, not "." or "..", and holds
- * no "/", "\", NUL or other control character. A prefix is "" or a key followed by "/". Every store receives only these,
- * so that one function maps a key to a path and nothing can leave the root.
+ * no "/", "\", NUL or other control character, and no half of a surrogate pair (which no URL and no disk can tell from
+ * another). A prefix is "" or a key followed by "/". Every store receives only these, so that one function maps a key to
+ * a path and nothing can leave the root.
  */
 import { InvalidInput } from "../errors.js";
 
@@ -10,26 +11,29 @@ declare const prefix: unique symbol;
 export type Key = string & { readonly [key]: true };
 export type Prefix = string & { readonly [prefix]: true };
 
-const MAX_BYTES = 1024; // what S3 takes; file systems take less per segment and say so themselves
+const MAX_LENGTH = 1024; // what S3 takes; file systems take less per segment and say so themselves
 
-function check(text: string, what: string): void {
-  if (text.length > MAX_BYTES)
-    throw new InvalidInput(`${what} has ${text.length} characters, at most ${MAX_BYTES} are allowed`);
+/** What keeps the text from being a key, as the end of a sentence. */
+function problem(text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return `has ${text.length} characters, at most ${MAX_LENGTH} are allowed`;
   for (const segment of text.split("/")) {
-    if (segment === "" || segment === "." || segment === "..") {
-      throw new InvalidInput(
-        `${what} ${JSON.stringify(text)} has the segment ${JSON.stringify(segment)}, which no key may have`,
-        { where: text },
-      );
-    }
+    if (segment === "" || segment === "." || segment === "..")
+      return `has the segment ${JSON.stringify(segment)}, which no key may have`;
   }
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code < 0x20 || code === 0x7f || code === 0x5c) {
-      throw new InvalidInput(`${what} ${JSON.stringify(text)} has a character that no key may have at ${i}`, {
-        where: text,
-      });
-    }
+    const whole = code < 0xd800 || code > 0xdfff || text.codePointAt(i)! > 0xffff;
+    if (code < 0x20 || code === 0x7f || code === 0x5c || !whole) return `has a character that no key may have at ${i}`;
+    if (code >= 0xd800 && code <= 0xdfff) i++; // the second half belongs to the first
+  }
+  return undefined;
+}
+
+function check(text: string, what: string): void {
+  const wrong = problem(text);
+  if (wrong !== undefined) {
+    const shown = text.length > MAX_LENGTH ? `${text.slice(0, 40)}…` : text;
+    throw new InvalidInput(`${what} ${JSON.stringify(shown)} ${wrong}`, { where: shown });
   }
 }
 
@@ -37,6 +41,10 @@ export const Key = {
   of(text: string): Key {
     check(text, "the key");
     return text as Key;
+  },
+  /** For names that come from a directory: whether they can be keys at all. */
+  is(text: string): text is Key {
+    return problem(text) === undefined;
   },
   join(base: Prefix, name: string): Key {
     return Key.of(base + name);

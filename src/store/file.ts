@@ -1,0 +1,271 @@
+/**
+ * A directory as a store (Node only). A key is a path below the root; only plain files are values, so that a directory, a
+ * pipe or a device is absent, and a key below a file is absent too. What ends in `.partial` is a write under way: not listed,
+ * not read, refused as a key to write. Names on disk that cannot be keys (a backslash, a control character) are not listed.
+ *
+ * How it stays inside the root: file-path.ts. How it writes: file-write.ts. How processes wait for each other: file-lock.ts.
+ */
+import fs from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
+import { meansAbsent, PARTIAL, Root, realPathOf, storageError } from "./file-path.js";
+import { type Durability, SMALL, settled, stage, syncDirectory, versionOf } from "./file-write.js";
+import { Key, type Prefix } from "./key.js";
+import { spanOf } from "./range.js";
+import { sinkState } from "./sink.js";
+import type { CallOptions, Listed, SetOptions, Sink, Store } from "./types.js";
+
+export interface FileStoreOptions {
+  /** "full" unless told otherwise: what has been written stays written. */
+  readonly durability?: Durability | undefined;
+}
+
+const PIECE = 1 << 30; // one system call moves less than 2 GiB
+
+export function fileStore(directory: string, options: FileStoreOptions = {}): Store {
+  const root = new Root(directory);
+  const durability = options.durability ?? "full";
+
+  function begin(key: Key, signal: AbortSignal | undefined) {
+    signal?.throwIfAborted();
+    if (isPartial(key)) {
+      throw new InvalidInput(`the key ${key} has a segment that ends in ${PARTIAL}, which names a write under way`, {
+        where: key,
+      });
+    }
+    return stage(root, root.path(key), durability);
+  }
+
+  return {
+    url: pathToFileURL(root.real).href.replace(/\/$/, ""),
+    can: { list: true, write: true, conditional: true },
+
+    async get(key, options) {
+      options?.signal?.throwIfAborted();
+      const path = root.path(key);
+      return withFile(root, key, path, (fd) => {
+        const { offset, length } = spanOf(options?.range, fs.fstatSync(fd).size, path);
+        return read(fd, offset, length, path);
+      });
+    },
+
+    async stat(key, options) {
+      for (;;) {
+        options?.signal?.throwIfAborted();
+        const path = root.path(key);
+        const found = await withFile(root, key, path, async (fd) => {
+          const stat = fs.fstatSync(fd, { bigint: true });
+          if (!(await settled(stat))) return "unsettled";
+          return { size: Number(stat.size), version: versionOf(stat, () => readSync(fd, 0, Number(stat.size), path)) };
+        });
+        if (found !== "unsettled") return found;
+      }
+    },
+
+    async *list(prefix, options) {
+      if (!isPartial(prefix)) yield* walk(root, prefix, options, [root.real]);
+    },
+
+    async children(prefix, options) {
+      options?.signal?.throwIfAborted();
+      const keys: Key[] = [];
+      const prefixes: Prefix[] = [];
+      for (const entry of isPartial(prefix) ? [] : entries(root, prefix)) {
+        if (entry.kind === "file") keys.push(entry.key);
+        else prefixes.push(`${entry.key}/` as Prefix);
+      }
+      return { keys: keys.sort(), prefixes: prefixes.sort() };
+    },
+
+    async set(key, value, options) {
+      const staged = begin(key, options?.signal);
+      await staged.write(value);
+      await staged.commit(options);
+    },
+
+    async write(key, options) {
+      return fileSink(root.path(key), begin(key, options?.signal), options);
+    },
+
+    async delete(key, options) {
+      options?.signal?.throwIfAborted();
+      const path = root.path(key);
+      try {
+        const real = join(root.directoryOf(path), path.slice(dirname(path).length + 1));
+        if (isPartial(key) || !isValue(real)) return;
+        fs.unlinkSync(real);
+        const kept = prune(root, dirname(real));
+        if (durability === "full") await syncDirectory(kept);
+      } catch (error) {
+        if (!meansAbsent(error)) throw storageError(error, path);
+      }
+    },
+  };
+}
+
+function isPartial(key: Key | Prefix): boolean {
+  return key.endsWith(PARTIAL) || key.includes(`${PARTIAL}/`);
+}
+
+/** Opens a value, makes sure that it is a plain file inside the root, and closes it after `work`. */
+async function withFile<T>(
+  root: Root,
+  key: Key,
+  path: string,
+  work: (fd: number) => T,
+): Promise<Awaited<T> | undefined> {
+  if (isPartial(key)) return undefined;
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK); // a pipe would wait for its writer
+    root.mustHold(realPathOf(fd, path), path);
+    if (!fs.fstatSync(fd).isFile()) return undefined;
+    return await work(fd);
+  } catch (error) {
+    if (meansAbsent(error)) return undefined;
+    throw storageError(error, path);
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}
+
+function read(fd: number, offset: number, length: number, path: string): Uint8Array | Promise<Uint8Array> {
+  return length <= SMALL ? readSync(fd, offset, length, path) : readAsync(fd, offset, length, path);
+}
+
+function readSync(fd: number, offset: number, length: number, path: string): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; ) {
+    const n = fs.readSync(fd, bytes, at, length - at, offset + at);
+    if (n === 0) throw shrunk(path, length, at);
+    at += n;
+  }
+  return bytes;
+}
+
+async function readAsync(fd: number, offset: number, length: number, path: string): Promise<Uint8Array> {
+  const bytes = allocate(length, path);
+  for (let at = 0; at < length; ) {
+    const n = await new Promise<number>((ok, no) =>
+      fs.read(fd, bytes, at, Math.min(length - at, PIECE), offset + at, (error, n) => (error ? no(error) : ok(n))),
+    );
+    if (n === 0) throw shrunk(path, length, at);
+    at += n;
+  }
+  return bytes;
+}
+
+function allocate(length: number, path: string): Uint8Array {
+  try {
+    return new Uint8Array(length);
+  } catch (cause) {
+    throw new LimitExceeded(`${length} bytes of ${path} do not fit into memory in one piece`, { where: path, cause });
+  }
+}
+
+function shrunk(path: string, expected: number, found: number): Corrupt {
+  return new Corrupt(`${path} became shorter while it was read: expected ${expected} bytes, found ${found}`, {
+    where: path,
+    reason: "cut",
+  });
+}
+
+function fileSink(path: string, staged: ReturnType<typeof stage>, options: SetOptions | undefined): Sink {
+  const state = sinkState(path);
+  let last: Promise<void> = Promise.resolve(); // pieces land in the order of the calls, also when nobody awaits them
+  return {
+    async write(bytes) {
+      state.mustBeOpen();
+      last = last.then(() => staged.write(bytes));
+      await last;
+    },
+    async commit() {
+      state.mustBeOpen();
+      state.end();
+      await last;
+      await staged.commit(options);
+    },
+    async abort() {
+      if (!state.open) return;
+      state.end();
+      await last.catch(() => {});
+      staged.discard();
+    },
+  };
+}
+
+/** A plain file, or a link to anything but a directory: what `delete` takes away (the link, never what it leads to). */
+function isValue(path: string): boolean {
+  const own = fs.lstatSync(path);
+  if (!own.isSymbolicLink()) return own.isFile();
+  return !fs.statSync(path, { throwIfNoEntry: false })?.isDirectory();
+}
+
+/** Takes away directories that a delete has left empty, so that they do not show as prefixes; gives the first that stays. */
+function prune(root: Root, directory: string): string {
+  try {
+    while (directory !== root.real) {
+      fs.rmdirSync(directory);
+      directory = dirname(directory);
+    }
+  } catch {
+    // not empty: done
+  }
+  return directory;
+}
+
+interface Entry {
+  readonly key: Key;
+  readonly kind: "file" | "directory";
+  readonly real: string;
+}
+
+function* entries(root: Root, prefix: Prefix): Generator<Entry> {
+  const path = root.path(prefix);
+  try {
+    const real = fs.realpathSync.native(path);
+    root.mustHold(real, path);
+    for (const entry of fs.readdirSync(real, { withFileTypes: true })) {
+      const key = prefix + entry.name;
+      if (!Key.is(key) || entry.name.endsWith(PARTIAL)) continue;
+      const at = join(real, entry.name);
+      if (entry.isFile()) yield { key, kind: "file", real: at };
+      else if (entry.isDirectory()) yield { key, kind: "directory", real: at };
+      else if (entry.isSymbolicLink()) yield* followed(root, key, at);
+    }
+  } catch (error) {
+    if (!meansAbsent(error)) throw storageError(error, path);
+  }
+}
+
+function* followed(root: Root, key: Key, path: string): Generator<Entry> {
+  try {
+    const real = fs.realpathSync.native(path);
+    if (!root.holds(real)) return;
+    const stat = fs.statSync(real);
+    if (stat.isFile()) yield { key, kind: "file", real };
+    else if (stat.isDirectory()) yield { key, kind: "directory", real };
+  } catch {
+    // leads nowhere, or to itself
+  }
+}
+
+/** `above` holds the real directories on the way here: a link to one of them would be walked for ever. */
+async function* walk(
+  root: Root,
+  prefix: Prefix,
+  options: CallOptions | undefined,
+  above: string[],
+): AsyncGenerator<Listed> {
+  options?.signal?.throwIfAborted();
+  for (const entry of entries(root, prefix)) {
+    if (entry.kind === "file") {
+      const stat = fs.statSync(entry.real, { throwIfNoEntry: false });
+      if (stat !== undefined) yield { key: entry.key, size: stat.size };
+    } else if (!above.includes(entry.real)) {
+      yield* walk(root, `${entry.key}/` as Prefix, options, [...above, entry.real]);
+    }
+    options?.signal?.throwIfAborted();
+  }
+}
