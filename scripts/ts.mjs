@@ -14,14 +14,17 @@ import * as esbuild from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** A bundled module must still find its neighbours: `import.meta.url` stays the address of the source file. */
+/** A bundled module must still find its neighbours: `import.meta` keeps speaking of the source file. */
 const sourceUrls = {
   name: "source-urls",
   setup(build) {
     build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, "utf8");
-      if (!text.includes("import.meta.url")) return undefined;
-      return { contents: text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)), loader: "ts" };
+      const meta = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
+      const contents = text.replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, name) =>
+        JSON.stringify(meta[name]),
+      );
+      return contents === text ? undefined : { contents, loader: "ts" };
     });
   },
 };
