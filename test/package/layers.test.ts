@@ -95,23 +95,6 @@ describe("the layers", () => {
     expect(backwards).toEqual([]);
   });
 
-  test("no two files import each other, directly or in a ring", () => {
-    const next = new Map<string, string[]>();
-    for (const { from, to, lazy } of imports) {
-      if (to.endsWith(".ts") && !lazy) next.set(from, [...(next.get(from) ?? []), to]);
-    }
-    const rings: string[] = [];
-    const done = new Set<string>();
-    const walk = (path: string, trail: readonly string[]): void => {
-      if (trail.includes(path)) rings.push([...trail.slice(trail.indexOf(path)), path].join(" → "));
-      if (done.has(path) || trail.includes(path)) return;
-      for (const to of next.get(path) ?? []) walk(to, [...trail, path]);
-      done.add(path);
-    };
-    for (const path of sources) walk(path, []);
-    expect(rings).toEqual([]);
-  });
-
   test("nothing that src/index.ts reaches imports a module of Node", () => {
     const reached = new Set<string>();
     const queue = ["index.ts", "format/zarr/index.ts", "worker.ts"].filter((path) => sources.includes(path));
