@@ -28,3 +28,10 @@ export const defaultLimits: Limits = {
 export function withLimits(limits: Partial<Limits> | undefined): Limits {
   return limits === undefined ? defaultLimits : { ...defaultLimits, ...limits };
 }
+
+/**
+ * The most that encoded bytes may decode to where nothing but the bytes themselves says how much it should be. The ratio
+ * only counts beyond 16 MiB: a chunk of empty strings compresses better than any ratio that would stop a bomb.
+ */
+export const decodedCap = (encoded: number, limits: Limits): number =>
+  Math.min(limits.chunkBytes, Math.max(limits.ratio * encoded, 2 ** 24));

@@ -1,0 +1,129 @@
+/**
+ * The two zstds that do the work: Node's own (from 22.15 and 23.8) and the WebAssembly build of @hpcc-js/wasm-zstd, loaded
+ * when first needed (docs/decisions/zstd.md says why this one). Both get whole frames that scanZstd has walked.
+ *
+ * The package's own `decompress` copies its result byte by byte through a JavaScript array, forty times slower than the
+ * decoding, so its C functions and its memory are called directly. Its version is pinned, and the shape is checked.
+ */
+import { LimitExceeded, Unsupported } from "../errors.js";
+import { builtin } from "../platform.js";
+import { xxh64 } from "./xxh64.js";
+
+export interface ZstdEngine {
+  compress(bytes: Uint8Array, level: number, checksum: boolean): Uint8Array;
+  /** One frame. The content, or zstd's word for what is wrong; "full" where the content passes `capacity`. */
+  decompress(frame: Uint8Array, capacity: number): Uint8Array | string;
+}
+
+export function nativeZstd(): ZstdEngine | undefined {
+  const zlib = builtin("node:zlib");
+  if (zlib?.zstdDecompressSync === undefined) return undefined;
+  const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag, ZSTD_d_windowLogMax } = zlib.constants;
+  return {
+    compress: (bytes, level, checksum) =>
+      Uint8Array.from(
+        zlib.zstdCompressSync(bytes, {
+          chunkSize: bound(bytes.length),
+          params: { [ZSTD_c_compressionLevel]: level, [ZSTD_c_checksumFlag]: checksum ? 1 : 0 },
+        }),
+      ),
+    decompress: (frame, capacity) => {
+      try {
+        const out = zlib.zstdDecompressSync(frame, {
+          chunkSize: Math.max(64, capacity),
+          maxOutputLength: Math.max(1, capacity),
+          params: { [ZSTD_d_windowLogMax]: 31 }, // scanZstd has judged the window
+        });
+        return out.length > capacity ? "full" : new Uint8Array(out.buffer, out.byteOffset, out.length);
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        return code === "ERR_BUFFER_TOO_LARGE" ? "full" : message;
+      }
+    },
+  };
+}
+
+/** The part of the emscripten module behind the package's class. */
+interface Wasm {
+  readonly memory: { readonly HEAPU8: Uint8Array; _malloc(size: number): number; _free(at: number): void };
+  readonly zstd: {
+    compress(to: number, capacity: number, from: number, size: number, level: number): number;
+    decompress(to: number, capacity: number, from: number, size: number): number;
+    isError(code: number): number;
+    getErrorName(code: number): string;
+  };
+}
+
+/** WebAssembly memory never shrinks: past this, an instance is replaced by a fresh one as soon as that is ready. */
+const KEEP = 2 ** 28;
+
+export async function wasmZstd(): Promise<ZstdEngine> {
+  let wasm = await instantiate();
+  let replacing = false;
+
+  /** Copies `input` in, runs, and copies the result out, or gives the name of zstd's error. */
+  const run = (
+    input: Uint8Array,
+    capacity: number,
+    call: (to: number, from: number) => number,
+  ): Uint8Array | string => {
+    const { memory, zstd } = wasm;
+    const from = memory._malloc(Math.max(1, input.length));
+    const to = from === 0 ? 0 : memory._malloc(Math.max(1, capacity));
+    try {
+      if (to === 0) throw new LimitExceeded(`zstd found no memory for ${input.length} + ${capacity} bytes`);
+      memory.HEAPU8.set(input, from);
+      const size = call(to, from);
+      return zstd.isError(size) ? zstd.getErrorName(size) : memory.HEAPU8.slice(to, to + size);
+    } finally {
+      if (to !== 0) memory._free(to);
+      if (from !== 0) memory._free(from);
+      if (memory.HEAPU8.length > KEEP && !replacing) {
+        replacing = true;
+        void instantiate().then((fresh) => {
+          wasm = fresh;
+          replacing = false;
+        });
+      }
+    }
+  };
+
+  return {
+    compress: (bytes, level, checksum) => {
+      const capacity = bound(bytes.length);
+      const frame = run(bytes, capacity, (to, from) => wasm.zstd.compress(to, capacity, from, bytes.length, level));
+      if (typeof frame === "string") throw new LimitExceeded(`zstd could not compress ${bytes.length} bytes: ${frame}`);
+      return checksum ? withChecksum(frame, bytes) : frame;
+    },
+    decompress: (frame, capacity) => {
+      const out = run(frame, capacity, (to, from) => wasm.zstd.decompress(to, capacity, from, frame.length));
+      return out === "Destination buffer is too small" ? "full" : out;
+    },
+  };
+}
+
+async function instantiate(): Promise<Wasm> {
+  const { Zstd } = await import("@hpcc-js/wasm-zstd");
+  await Zstd.unload();
+  const inside = (await Zstd.load()) as unknown as {
+    _mainModule?: { _module?: Wasm["memory"] };
+    _zstdClass?: Wasm["zstd"];
+  };
+  const memory = inside._mainModule?._module;
+  const zstd = inside._zstdClass;
+  if (memory?.HEAPU8 === undefined || zstd?.isError === undefined)
+    throw new Unsupported("this version of @hpcc-js/wasm-zstd is not the one that Octavo was built with");
+  return { memory, zstd };
+}
+
+/** ZSTD_compressBound, and a little. */
+const bound = (size: number): number => size + (size >>> 8) + 512;
+
+/** Sets the flag in the frame header and appends the low half of the XXH64. */
+function withChecksum(frame: Uint8Array, content: Uint8Array): Uint8Array {
+  const out = new Uint8Array(frame.length + 4);
+  out.set(frame);
+  out[4]! |= 4;
+  new DataView(out.buffer).setUint32(frame.length, Number(xxh64(content) & 0xffffffffn), true);
+  return out;
+}

@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
+import { defaultLimits } from "../limits.js";
+import { xxh64 } from "./xxh64.js";
+import { type Zstd, zstdCodec, zstdWith } from "./zstd.js";
+import { nativeZstd, wasmZstd } from "./zstd-engine.js";
+import { scanZstd } from "./zstd-frame.js";
+
+const native = nativeZstd();
+const engines: [string, Zstd][] = [["WebAssembly", zstdWith(await wasmZstd())]];
+if (native !== undefined) engines.push(["node:zlib", zstdWith(native)]);
+
+const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(" ", ""), "hex"));
+const limits = defaultLimits;
+/** Single segment, content size 4, one raw block. */
+const HAND = "28b52ffd 20 04 210000 01020304";
+const HAND_OUT = Uint8Array.of(1, 2, 3, 4);
+
+/** Compressible and not quite regular. */
+function sample(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  for (let i = 0, seed = 7; i < size; i++) {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    bytes[i] = i % 11 < 6 ? (i >> 5) & 255 : seed >>> 28;
+  }
+  return bytes;
+}
+
+test("XXH64 gives the published values", () => {
+  expect(xxh64(new Uint8Array(0))).toBe(0xef46db3751d8e999n);
+  expect(xxh64(new TextEncoder().encode("Nobody inspects the spammish repetition"))).toBe(0xfbcea83c8a378bf1n);
+});
+
+test("a frame is described without decoding it", () => {
+  const bytes = hex(`${HAND} 502a4d18 02000000 ffff ${HAND}`);
+  expect(scanZstd(bytes)).toEqual([
+    { start: 0, end: 13, contentSize: 4, bound: 4, checksum: false },
+    { start: 23, end: 36, contentSize: 4, bound: 4, checksum: false },
+  ]);
+});
+
+describe.each(engines)("zstd by %s", (_name, zstd) => {
+  test("frames packed by hand", () => {
+    expect(zstd.decompress(hex(HAND), 4, limits)).toEqual(HAND_OUT);
+    expect(zstd.decompress(hex(`${HAND}${HAND}`), 8, limits)).toEqual(Uint8Array.of(1, 2, 3, 4, 1, 2, 3, 4));
+    expect(zstd.decompress(hex(`5f2a4d18 01000000 aa ${HAND}`), undefined, limits)).toEqual(HAND_OUT);
+    // A window and no content size; an RLE block of three bytes.
+    expect(zstd.decompress(hex("28b52ffd 00 00 1b0000 07"), 3, limits)).toEqual(Uint8Array.of(7, 7, 7));
+    expect(zstd.decompress(hex("28b52ffd 00 00 1b0000 07"), undefined, limits)).toEqual(Uint8Array.of(7, 7, 7));
+  });
+
+  test("what is compressed comes back, at every level, with and without a checksum", () => {
+    const bytes = sample(5000);
+    for (const level of [-5, 0, 1, 3, 9, 19, 22])
+      for (const checksum of [false, true]) {
+        const frame = zstd.compress(bytes, level, checksum);
+        expect(scanZstd(frame)).toMatchObject([{ contentSize: 5000, checksum }]);
+        expect(zstd.decompress(frame, 5000, limits)).toEqual(bytes);
+        for (const [, other] of engines) expect(other.decompress(frame, undefined, limits)).toEqual(bytes);
+      }
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (some, checksum) => {
+        expect(zstd.decompress(zstd.compress(some, 1, checksum), some.length, limits)).toEqual(some);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("memory grows and is used afterwards", () => {
+    const bytes = new Uint8Array(40 << 20).fill(3);
+    expect(Buffer.compare(zstd.decompress(zstd.compress(bytes, 1), bytes.length, limits), bytes)).toBe(0);
+  });
+
+  test("every damaged frame with a checksum is noticed", () => {
+    const bytes = sample(4000);
+    const frame = zstd.compress(bytes, 3, true);
+    const silent = damage(frame, 384).filter((bad) => returns(() => zstd.decompress(bad, 4000, limits), bytes));
+    expect(silent).toEqual([]);
+  });
+
+  test("without a checksum, what passes is of the right size, and damage to the structure is noticed", () => {
+    const frame = zstd.compress(sample(4000), 3);
+    let passed = 0;
+    for (const bad of damage(frame, 384))
+      try {
+        expect(zstd.decompress(bad, 4000, limits)).toHaveLength(4000);
+        passed++;
+      } catch (error) {
+        expect(error).toBeInstanceOf(Error);
+        expect(["Corrupt", "Unsupported", "LimitExceeded"]).toContain((error as Error).name);
+      }
+    expect(passed).toBeLessThan(384);
+    for (let cut = 0; cut < frame.length; cut += 7)
+      expect(() => zstd.decompress(frame.subarray(0, cut), undefined, limits)).toThrow(Corrupt);
+  });
+
+  test.each([
+    ["nothing", "", Corrupt],
+    ["something else", "1f8b0800", Corrupt],
+    ["zstd 0.7, as zarr 1.1.0 wrote it", "27b52ffd 00 00 1b0000 07", Unsupported],
+    ["a dictionary", "28b52ffd 21 05 04 210000 01020304", Unsupported],
+    ["the reserved bit", "28b52ffd 28 04 210000 01020304", Corrupt],
+    ["a window of 2 GiB and no size", "28b52ffd 00 a8 1b0000 07", LimitExceeded],
+    ["a block beyond the window", "28b52ffd 20 04 290000 0102030405", Corrupt],
+    ["a reserved block type", "28b52ffd 20 04 270000 01020304", Corrupt],
+    ["a cut block", "28b52ffd 20 04 210000 010203", Corrupt],
+    ["a cut checksum", "28b52ffd 24 04 210000 01020304 000000", Corrupt],
+    ["a wrong checksum", "28b52ffd 24 04 210000 01020304 00000000", Corrupt],
+    ["bytes that follow", `${HAND} 00`, Corrupt],
+    ["a cut skippable frame", "502a4d18 ffffffff 00", Corrupt],
+    ["less than declared", "28b52ffd 20 04 190000 010203", Corrupt],
+    ["2^63 bytes declared", "28b52ffd e0 0000000000000080 010000", LimitExceeded],
+    ["more than declared", "28b52ffd 20 04 200000 01020304 210000 01020304", Corrupt],
+  ])("%s is refused", (_what, text, kind) => {
+    expect(() => zstd.decompress(hex(text), 4, limits)).toThrow(kind);
+  });
+
+  test("the size is exact, and a bomb is refused before it is decoded", () => {
+    expect(() => zstd.decompress(hex(HAND), 3, limits)).toThrow("should decode to 3 bytes, found 4 declared");
+    expect(() => zstd.decompress(hex(HAND), 5, limits)).toThrow("should decode to 5 bytes, found 4");
+    expect(() => zstd.decompress(hex("28b52ffd 00 00 1b0000 07"), 2, limits)).toThrow("found more");
+    const bomb = zstd.compress(new Uint8Array(32 << 20), 1);
+    const started = performance.now();
+    expect(() => zstd.decompress(bomb, 4, limits)).toThrow(Corrupt);
+    expect(() => zstd.decompress(bomb, undefined, limits)).toThrow(LimitExceeded);
+    expect(performance.now() - started).toBeLessThan(50);
+  });
+});
+
+test("the codec checks its configuration", async () => {
+  const context = { chain: () => Promise.reject(new Error("unused")) };
+  const codec = await zstdCodec.load({ level: 5, checksum: true }, context);
+  if (codec.kind !== "bytes-bytes") throw new Error(codec.kind);
+  const encoded = codec.encode(sample(100));
+  expect(scanZstd(encoded)[0]?.checksum).toBe(true);
+  expect(codec.decode(encoded, 100, limits)).toEqual(sample(100));
+  await expect(zstdCodec.load({ level: 23 }, context)).rejects.toThrow("from -131072 to 22, found 23");
+  await expect(zstdCodec.load({ checksum: "yes" }, context)).rejects.toThrow('found "yes"');
+});
+
+/** The same bytes with one to three bits flipped, each time at other places. */
+function damage(bytes: Uint8Array, times: number): Uint8Array[] {
+  let seed = 42;
+  const next = (below: number): number => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * below);
+  };
+  return Array.from({ length: times }, () => {
+    const bad = bytes.slice();
+    for (let flips = 1 + next(3); flips > 0; flips--) bad[next(bad.length)]! ^= 1 << next(8);
+    return bad;
+  });
+}
+
+/** Whether the call returns anything other than the true content. */
+function returns(call: () => Uint8Array, truth: Uint8Array): boolean {
+  try {
+    return Buffer.compare(call(), truth) !== 0;
+  } catch {
+    return false;
+  }
+}

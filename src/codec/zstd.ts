@@ -1,0 +1,73 @@
+/**
+ * Zstandard, as bytes → bytes and as the inner codec of blosc. Frames are walked first (zstd-frame.ts), so sizes are
+ * compared with what is expected before anything is allocated; concatenated and skippable frames are content and padding
+ * as RFC 8878 says; checksums are verified where a frame has one.
+ */
+import { concat } from "../bytes/concat.js";
+import { Corrupt, LimitExceeded } from "../errors.js";
+import { decodedCap, type Limits } from "../limits.js";
+import { booleanOption, integerOption } from "./options.js";
+import type { CodecEntry } from "./types.js";
+import { nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
+import { scanZstd } from "./zstd-frame.js";
+
+export interface Zstd {
+  /** Level 0 is zstd's default (3); negative levels are faster still. */
+  compress(bytes: Uint8Array, level: number, checksum?: boolean): Uint8Array;
+  /** Exactly `expected` bytes, or Corrupt; where that is undefined, `limits` bound the result. */
+  decompress(bytes: Uint8Array, expected: number | undefined, limits: Limits): Uint8Array;
+}
+
+let loaded: Promise<Zstd> | undefined;
+
+export function loadZstd(): Promise<Zstd> {
+  loaded ??= Promise.resolve(nativeZstd() ?? wasmZstd()).then(zstdWith);
+  return loaded;
+}
+
+export function zstdWith(engine: ZstdEngine): Zstd {
+  return {
+    compress: (bytes, level, checksum = false) => engine.compress(bytes, level, checksum),
+    decompress: (bytes, expected, limits) => {
+      const frames = scanZstd(bytes);
+      const cap = expected ?? decodedCap(bytes.length, limits);
+      const wrong = (found: string): Error =>
+        expected === undefined
+          ? new LimitExceeded(
+              `${bytes.length} bytes of zstd data should decode to at most ${cap} bytes, found ${found}`,
+            )
+          : new Corrupt(`zstd data should decode to ${expected} bytes, found ${found}`);
+      const declared = frames.reduce((sum, frame) => sum + (frame.contentSize ?? 0), 0);
+      if (declared > cap) throw wrong(`${declared} declared`);
+      const parts: Uint8Array[] = [];
+      let size = 0;
+      for (const { start, end, contentSize, bound } of frames) {
+        const capacity = Math.min(bound, cap - size);
+        const part = engine.decompress(bytes.subarray(start, end), capacity);
+        // "full" below the blocks' own bound means that the cap was in the way, at the bound that the frame lied.
+        if (part === "full" && capacity < bound) throw wrong("more");
+        if (typeof part === "string") throw new Corrupt(`the zstd frame at byte ${start} is damaged: ${part}`);
+        if (contentSize !== undefined && part.length !== contentSize)
+          throw new Corrupt(`the zstd frame at byte ${start} declares ${contentSize} bytes, found ${part.length}`);
+        size += part.length;
+        parts.push(part);
+      }
+      if (expected !== undefined && size !== expected) throw wrong(`${size}`);
+      return parts.length === 1 ? parts[0]! : concat(parts);
+    },
+  };
+}
+
+export const zstdCodec: CodecEntry = {
+  name: "zstd",
+  async load(configuration) {
+    const level = integerOption(configuration, "zstd", "level", [-131072, 22], 0);
+    const checksum = booleanOption(configuration, "zstd", "checksum", false);
+    const zstd = await loadZstd();
+    return {
+      kind: "bytes-bytes",
+      decode: zstd.decompress,
+      encode: (bytes) => zstd.compress(bytes, level, checksum),
+    };
+  },
+};
