@@ -1,0 +1,41 @@
+/** The loops in plain TypeScript, for places without WebAssembly SIMD and for blocks too large for its memory. */
+import type { Kernel, Workspace } from "../types.js";
+import { slack } from "../types.js";
+import { lz4hcEncode } from "./chain.js";
+import { blosclzDecode, lz4Decode, snappyDecode } from "./decode.js";
+import { blosclzEncode, lz4Encode, snappyEncode } from "./encode.js";
+import { bitshuffle, bitunshuffle, shuffle, unshuffle } from "./shuffle.js";
+
+/** Larger memories are made for one use, so that one giant chunk does not occupy them for good. */
+const kept = 16 << 20;
+
+let workspace = makeWorkspace(0);
+
+export const plainKernel: Kernel = {
+  kind: "plain",
+  reserve(size) {
+    if (size + slack <= workspace.memory.length) return workspace;
+    const larger = makeWorkspace(size + slack);
+    if (size <= kept) workspace = larger;
+    return larger;
+  },
+};
+
+function makeWorkspace(size: number): Workspace {
+  const m = new Uint8Array(size);
+  return {
+    memory: m,
+    start: 0,
+    shuffle: (typesize, src, count, dst) => shuffle(m, typesize, src, count, dst),
+    unshuffle: (typesize, src, count, dst) => unshuffle(m, typesize, src, count, dst),
+    bitshuffle: (typesize, src, count, dst) => bitshuffle(m, typesize, src, count, dst),
+    bitunshuffle: (typesize, src, count, dst) => bitunshuffle(m, typesize, src, count, dst),
+    lz4Decode: (src, srcLen, dst, dstLen) => lz4Decode(m, src, srcLen, dst, dstLen),
+    blosclzDecode: (src, srcLen, dst, dstLen) => blosclzDecode(m, src, srcLen, dst, dstLen),
+    snappyDecode: (src, srcLen, dst, dstLen) => snappyDecode(m, src, srcLen, dst, dstLen),
+    lz4Encode: (src, srcLen, dst, room, effort) => lz4Encode(m, src, srcLen, dst, room, effort),
+    blosclzEncode: (src, srcLen, dst, room, effort) => blosclzEncode(m, src, srcLen, dst, room, effort),
+    snappyEncode: (src, srcLen, dst, room, effort) => snappyEncode(m, src, srcLen, dst, room, effort),
+    lz4hcEncode: (src, srcLen, dst, room, effort) => lz4hcEncode(m, src, srcLen, dst, room, effort),
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The hot loops of the codecs, which exist twice: as WebAssembly with SIMD and in plain TypeScript, with one test suite.
+ *
+ * Both work on addresses in one memory, which a kernel hands out as a workspace: fill it, run loops, copy the result out, all
+ * before anything else runs. A kernel has one memory per thread and uses it again and again.
+ */
+export interface Loops {
+  /** Byte j of element i moves from i * typesize + j to j * count + i; the target is apart from the source. */
+  shuffle(typesize: number, src: number, count: number, dst: number): void;
+  unshuffle(typesize: number, src: number, count: number, dst: number): void;
+  /**
+   * Bit k of byte j of element i moves to bit i % 8 of byte (8 j + k) * count / 8 + i / 8. `count` is a multiple of 8;
+   * `scratch` has as many bytes as the elements.
+   */
+  bitshuffle(typesize: number, src: number, count: number, dst: number, scratch: number): void;
+  bitunshuffle(typesize: number, src: number, count: number, dst: number, scratch: number): void;
+
+  readonly lz4Decode: DecodeLoop;
+  readonly blosclzDecode: DecodeLoop;
+  readonly snappyDecode: DecodeLoop;
+
+  /** `effort` is LZ4's acceleration: how fast the steps through incompressible bytes grow, from 1. */
+  readonly lz4Encode: EncodeLoop;
+  readonly blosclzEncode: EncodeLoop;
+  readonly snappyEncode: EncodeLoop;
+  /** `effort` is how many candidates are tried at each place. */
+  readonly lz4hcEncode: EncodeLoop;
+}
+
+/**
+ * Decodes exactly `srcLen` bytes to exactly `dstLen` bytes and returns `dstLen`, or the reason why that is impossible, as in
+ * `decodeFault`. Nothing before `dst` changes; up to 32 bytes behind the end may.
+ */
+export type DecodeLoop = (src: number, srcLen: number, dst: number, dstLen: number) => number;
+
+/** Encodes into at most `room` bytes and returns how many they are; 0 when they do not fit. */
+export type EncodeLoop = (src: number, srcLen: number, dst: number, room: number, effort: number) => number;
+
+export interface Workspace extends Loops {
+  /** The whole memory; dead after the next `reserve`. */
+  readonly memory: Uint8Array;
+  /** The first address of the room that was asked for. */
+  readonly start: number;
+}
+
+export interface Kernel {
+  readonly kind: "wasm" | "plain";
+  /** A workspace with room for `size` bytes, and slack behind them. */
+  reserve(size: number): Workspace;
+}
+
+/** Behind the last byte of a workspace: loops in steps of 16 bytes read and write past the end. */
+export const slack = 64;
+
+/** What a decode loop found, by its negative result. */
+export function decodeFault(code: number): string {
+  switch (code) {
+    case -1:
+      return "its input ends too early";
+    case -2:
+      return "a match reaches back before the start";
+    case -3:
+      return "it holds more than it should";
+    default:
+      return "it holds less than it should";
+  }
+}
