@@ -30,12 +30,16 @@ export interface ArrayMeta {
   readonly fill: Element;
   /** The document says null (v0–v2): writers keep it that way. */
   readonly fillIsNull: boolean;
+  /** How the document spelled it (0 or false, 3.7 on int32), so that the same version writes it back the same. */
+  readonly fillAs?: { readonly version: ZarrVersion; readonly value: Json } | undefined;
   /** In the order of encoding, v3 style, whatever the version: [array→array…, array→bytes, bytes→bytes…]. F order is a transpose. */
   readonly codecs: readonly CodecSpec[];
   readonly keys: ChunkKeys;
   readonly dimensionNames: readonly (string | null)[] | undefined;
   readonly attributes: Attributes;
   readonly storageTransformers: readonly CodecSpec[];
+  /** v3 keys that need not be understood; written back as they came. */
+  readonly extensions?: Attributes | undefined;
   /** What a person should know, in sentences ("fill value 3.7 on int32 reads as 3"). */
   readonly notes: readonly string[];
 }
@@ -44,9 +48,19 @@ export interface GroupMeta {
   readonly node: "group";
   readonly version: 2 | 3;
   readonly attributes: Attributes;
-  /** Documents of nodes below, by path relative to this group, where consolidated metadata is there. */
-  readonly consolidated: ReadonlyMap<string, NodeMeta> | undefined;
+  /** Nodes below, by path relative to this group ("a", "a/b"), where consolidated metadata is there. */
+  readonly consolidated: Consolidated | undefined;
+  readonly extensions?: Attributes | undefined;
   readonly notes: readonly string[];
+}
+
+export type Consolidated = ReadonlyMap<string, ConsolidatedNode>;
+
+/** A node in consolidated metadata. Its document is parsed when asked for, so that a broken one hurts nobody else. */
+export interface ConsolidatedNode {
+  readonly node: "array" | "group";
+  /** Throws what parsing the node's own document would throw. */
+  meta(): NodeMeta;
 }
 
 export type NodeMeta = ArrayMeta | GroupMeta;
