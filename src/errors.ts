@@ -21,6 +21,8 @@ export interface ErrorDetails {
   readonly reason?: string;
   /** What a person could try next; one sentence. */
   readonly hint?: string;
+  /** Seconds after which the other side says to come back. */
+  readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -29,12 +31,14 @@ export abstract class OctavoError extends Error {
   readonly where: string | undefined;
   readonly reason: string | undefined;
   readonly hint: string | undefined;
+  readonly retryAfter: number | undefined;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.where = details.where;
     this.reason = details.reason;
     this.hint = details.hint;
+    this.retryAfter = details.retryAfter;
   }
 }
 

@@ -11,8 +11,10 @@
  * | a body shorter or longer than declared       | Corrupt, reason "cut"                                                 |
  * | Content-Encoding and a range                 | Unsupported: the range would count compressed bytes                   |
  */
-import { Conflict, Corrupt, InvalidInput, LimitExceeded, NotFound, OctavoError, Unsupported } from "../errors.js";
+import { concat } from "../bytes/concat.js";
+import { Conflict, Corrupt, LimitExceeded, NotFound, OctavoError, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
+import { pastTheEnd, spanOf } from "./range.js";
 import type { ByteRange } from "./types.js";
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
@@ -25,26 +27,17 @@ const TRANSIENT = new Set(["unreachable", "unavailable", "slow-down", "timeout",
 export const isTransient = (error: unknown): boolean =>
   error instanceof OctavoError && error.reason !== undefined && TRANSIENT.has(error.reason);
 
-/** Refuses ranges that no value could have. */
-export function checkRange(range: ByteRange, where: string): void {
-  const numbers = "suffix" in range ? [range.suffix] : [range.offset, range.length, range.offset + range.length];
-  if (numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) return;
-  throw new InvalidInput(`a range of ${where} must be whole numbers from 0 to 2^53-1, found ${JSON.stringify(range)}`, {
-    where,
-  });
-}
-
 /** HTTP cannot ask for nothing: such a range is answered from the value's size. */
 export const isEmptyRange = (range: ByteRange): boolean => ("suffix" in range ? range.suffix : range.length) === 0;
 
+/** The answer to a range that asks for nothing, or that the server refuses with 416, of a value of that size. */
+export function rangeFromSize(range: ByteRange, size: number, where: string): Uint8Array {
+  if (spanOf(range, size, where).length === 0) return new Uint8Array(0);
+  throw new Corrupt(`${where} has ${size} bytes, but its server refuses ${rangeHeader(range)}`, { where });
+}
+
 export const rangeHeader = (range: ByteRange): string =>
   "suffix" in range ? `bytes=-${range.suffix}` : `bytes=${range.offset}-${range.offset + range.length - 1}`;
-
-export function pastTheEnd(range: ByteRange, size: number | undefined, where: string): Corrupt {
-  const asked = "suffix" in range ? `its last ${range.suffix}` : `${range.offset} to ${range.offset + range.length}`;
-  const found = size === undefined ? "fewer bytes" : `${size} bytes`;
-  return new Corrupt(`${where} has ${found}, bytes ${asked} were asked for`, { where, reason: "past-the-end" });
-}
 
 /** `fetch`, with a failure to reach the server as one of Octavo's errors and an abort as the signal's reason. */
 export async function send(fetcher: Fetch, url: string, init: RequestInit, where: string): Promise<Response> {
@@ -72,18 +65,19 @@ function deepest(error: unknown): string {
   return at instanceof Error ? at.message || at.name : String(at);
 }
 
-/** The bytes of a 200, 206 or 416 answer to `range`, checked; undefined never: absence is the caller's to see. */
+/** The bytes of a 200, 206 or 416 answer to `range`, checked; a whole value has at most `cap` of them. */
 export async function readBody(
   response: Response,
   range: ByteRange | undefined,
   where: string,
   signal?: AbortSignal,
+  cap: number = defaultLimits.chunkBytes,
 ): Promise<Uint8Array> {
   const encoded = isEncoded(response);
   const length = encoded ? undefined : contentLength(response);
   if (range === undefined) {
     if (response.status !== 200) throw await unexpected(response, "200", where);
-    return collect(response, length, defaultLimits.chunkBytes, where, signal);
+    return collect(response, length, cap, where, signal);
   }
   if (response.status === 416) {
     const size = /^bytes \*\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
@@ -178,13 +172,7 @@ async function collect(
   }
   if (expected !== undefined && length !== expected) throw cut(where, expected, String(length));
   if (parts.length === 1 && parts[0]!.length === parts[0]!.buffer.byteLength) return parts[0]!;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return concat(parts);
 }
 
 const cut = (where: string, expected: number | undefined, found: string, cause?: unknown): Corrupt =>
@@ -246,10 +234,19 @@ async function unexpected(response: Response, expected: string, where: string): 
   return new Corrupt(`${where} answered ${response.status} where ${expected} was expected`, { where });
 }
 
+/** Retry-After is a number of seconds, or a date. */
+function retrySeconds(headers: Headers | undefined): number | undefined {
+  const said = headers?.get("retry-after") ?? "";
+  if (/^\d{1,9}$/.test(said)) return Number(said);
+  const at = Date.parse(said);
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
+}
+
 /** The error that a status of 400 and above stands for; `said` is what the server adds to it. */
 export function refusal(response: Response, where: string, said?: string): OctavoError {
   const { status } = response;
   const tail = `${status}${said ? ` (${said})` : ""}`;
+  const retryAfter = retrySeconds(response.headers);
   switch (status) {
     case 401:
       return new Unsupported(`${where} asks for credentials: ${tail}`, { where, reason: "unauthorized" });
@@ -270,7 +267,11 @@ export function refusal(response: Response, where: string, said?: string): Octav
     case 416:
       return new Corrupt(`${where} does not have the range that was asked for: ${tail}`, { where });
     case 429:
-      return new LimitExceeded(`${where} takes no more requests for now: ${tail}`, { where, reason: "slow-down" });
+      return new LimitExceeded(`${where} takes no more requests for now: ${tail}`, {
+        where,
+        reason: "slow-down",
+        retryAfter,
+      });
     case 408:
       return new LimitExceeded(`${where} waited too long for the request: ${tail}`, { where, reason: "timeout" });
     case 507:
@@ -278,7 +279,7 @@ export function refusal(response: Response, where: string, said?: string): Octav
     default:
       return new Unsupported(`${where} answered ${tail}`, {
         where,
-        ...(status >= 500 && status !== 501 ? { reason: "unavailable" } : {}),
+        ...(status >= 500 && status !== 501 ? { reason: "unavailable", retryAfter } : {}),
       });
   }
 }

@@ -1,4 +1,5 @@
 /** Sinks that hold their pieces in memory until `commit`, for stores that take a value in one piece. */
+import { concat } from "../bytes/concat.js";
 import { InvalidInput } from "../errors.js";
 import type { Sink } from "./types.js";
 
@@ -38,16 +39,4 @@ export function sinkState(where: string): { mustBeOpen(): void; end(): void; rea
       return open;
     },
   };
-}
-
-export function concat(pieces: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }

@@ -1,0 +1,149 @@
+/**
+ * A web server as a store: GET with Range for values, HEAD for sizes. Browser-safe; nothing is listed, nothing written.
+ *
+ * Lessons of the web that live here (how one response is read: response.ts):
+ * - The key is escaped segment by segment and joined before the query, so that signed URLs keep their signature.
+ * - A user name in the URL becomes a header; neither it nor the query is ever in `url`, which error messages show.
+ * - Chrome lets requests for ranges of one URL wait for each other while its cache may be involved: hence "no-store".
+ * - A range of an encoded body has no meaning. fetch asks for "identity" with a range by itself; HEAD is told to.
+ * - Servers that refuse HEAD, or hide the length of what they compress, still tell the size with a range of one byte.
+ * - When a value changes on the server, two ranges of it do not belong together: a strong ETag that differs from the one
+ *   of the first range is a Conflict. The pin lasts as long as the store; opening the data again starts anew.
+ * - 403 is what S3 answers for absent keys to those who may not list: an error that says so, unless the caller knows
+ *   better, and then it is counted.
+ */
+import { Conflict, InvalidInput, Unsupported } from "../errors.js";
+import type { Key } from "./key.js";
+import { checkRange, spanOf } from "./range.js";
+import {
+  discard,
+  type Fetch,
+  isEmptyRange,
+  rangeHeader,
+  readBody,
+  refusal,
+  send,
+  sizeOf,
+  versionOf,
+} from "./response.js";
+import type { CallOptions, Stat, Store } from "./types.js";
+import { withoutListing, withoutWriting } from "./wrap.js";
+
+export interface HttpOptions {
+  /** The caller's own fetch; the default is the platform's. */
+  readonly fetch?: Fetch | undefined;
+  /** Sent with every request, such as Authorization. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Take 403 for absence. Off by default: it is as often a wrong permission, and absence would read as fill values. */
+  readonly forbiddenIsMissing?: boolean | undefined;
+}
+
+export interface HttpStore extends Store {
+  /** How many answers were taken for absence because the server forbids them. */
+  readonly forbidden: number;
+}
+
+export function httpStore(address: string | URL, options: HttpOptions = {}): HttpStore {
+  const { base, query, authorization } = parse(address);
+  const fetcher: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  const headers = { ...authorization, ...options.headers };
+  const tags = new Map<Key, string>();
+  let forbidden = 0;
+
+  function request(key: Key, method: "GET" | "HEAD", extra: Record<string, string>, call: CallOptions | undefined) {
+    const path = key.split("/").map(encodeURIComponent).join("/");
+    const init: RequestInit = { method, headers: { ...headers, ...extra } };
+    if ("range" in extra) init.cache = "no-store";
+    if (call?.signal) init.signal = call.signal;
+    return send(fetcher, `${base}/${path}${query}`, init, `${base}/${key}`);
+  }
+
+  /** True where the answer means absence; any other refusal is thrown. */
+  async function isAbsent(response: Response, key: Key): Promise<boolean> {
+    if (response.status < 400 || response.status === 416) return false;
+    await discard(response);
+    if (response.status === 404 || response.status === 410) return true;
+    if (response.status !== 403 || options.forbiddenIsMissing !== true) throw refusal(response, `${base}/${key}`);
+    forbidden++;
+    return true;
+  }
+
+  function pin(response: Response, key: Key): void {
+    const tag = versionOf(response);
+    const first = tags.get(key);
+    if (tag === undefined || tag === first) return;
+    if (first !== undefined) {
+      void discard(response);
+      throw new Conflict(`${base}/${key} changed between two reads: its ETag was ${first} and is now ${tag}`, {
+        where: `${base}/${key}`,
+        reason: "changed",
+        hint: "open the data again",
+      });
+    }
+    tags.set(key, tag);
+  }
+
+  async function stat(key: Key, call?: CallOptions): Promise<Stat | undefined> {
+    const head = await request(key, "HEAD", { "accept-encoding": "identity" }, call);
+    const size = head.ok ? sizeOf(head) : undefined;
+    if (size !== undefined) return { size, version: versionOf(head) };
+    if (head.status === 404 || head.status === 410) return undefined;
+    const response = await request(key, "GET", { range: "bytes=0-0" }, call);
+    if (await isAbsent(response, key)) return undefined;
+    const total = /^bytes (?:\*|0-0)\/(\d{1,15})$/.exec(response.headers.get("content-range") ?? "")?.[1];
+    const found = total ?? (response.status === 200 ? sizeOf(response) : undefined);
+    await discard(response);
+    if (found !== undefined) return { size: Number(found), version: versionOf(response) };
+    throw new Unsupported(`the server does not tell the size of ${base}/${key}`, { where: `${base}/${key}` });
+  }
+
+  return {
+    url: base,
+    can: { list: false, write: false, conditional: false },
+    stat,
+    async get(key, call) {
+      const range = call?.range;
+      const where = `${base}/${key}`;
+      if (range === undefined) {
+        const response = await request(key, "GET", {}, call);
+        return (await isAbsent(response, key)) ? undefined : readBody(response, range, where, call?.signal);
+      }
+      checkRange(range, where);
+      if (isEmptyRange(range)) {
+        const found = await stat(key, call);
+        if (found === undefined) return undefined;
+        spanOf(range, found.size, where);
+        return new Uint8Array(0);
+      }
+      const response = await request(key, "GET", { range: rangeHeader(range) }, call);
+      if (await isAbsent(response, key)) return undefined;
+      pin(response, key);
+      return readBody(response, range, where, call?.signal);
+    },
+    ...withoutListing(base),
+    ...withoutWriting(base),
+    get forbidden() {
+      return forbidden;
+    },
+  };
+}
+
+function parse(address: string | URL) {
+  let url: URL;
+  try {
+    const page = (globalThis as { location?: { href?: string } }).location?.href;
+    url = new URL(address, page); // in a browser an address may be relative to the page
+  } catch (cause) {
+    throw new InvalidInput(`${address} is not a URL`, { cause });
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new InvalidInput(`${url.protocol}//${url.host} is not an address that starts with http: or https:`);
+  const user = url.username || url.password;
+  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const bytes = new TextEncoder().encode(login);
+  return {
+    base: url.origin + url.pathname.replace(/\/+$/, ""),
+    query: url.search,
+    authorization: user ? { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` } : {},
+  };
+}
