@@ -1,8 +1,9 @@
 /** What every format decodes into. Only arrays and their groups so far. */
 import type { DataType } from "../bytes/dtype.js";
 import type { Json } from "../bytes/json.js";
-import type { Element } from "../codec/types.js";
+import type { CodecSpec, Element } from "../codec/types.js";
 import type { Limits } from "../limits.js";
+import type { Key } from "../store/key.js";
 import type { NdArray, Region } from "./array.js";
 
 export interface ReadOptions {
@@ -34,11 +35,22 @@ export interface ArrayDataset {
   readonly dtype: DataType;
   readonly fill: Element;
   readonly dimensionNames: readonly (string | null)[] | undefined;
+  /** What a chunk goes through when it is written, first step first. */
+  readonly codecs?: readonly CodecSpec[];
   readonly attributes: { readonly [key: string]: Json };
   /** What a person should know before trusting the data, in sentences. */
   readonly notes: readonly string[];
   read(region?: Region, options?: ReadOptions): Promise<NdArray>;
   plan(region?: Region): Promise<ReadPlan>;
+  /** The chunks that are there, in no particular order; undefined where the store cannot list. */
+  stored?(options?: ReadOptions): AsyncIterable<StoredChunk> | undefined;
+}
+
+export interface StoredChunk {
+  /** Its place in the grid. */
+  readonly index: readonly number[];
+  readonly key: Key;
+  readonly size?: number | undefined;
 }
 
 export interface GroupDataset {
