@@ -1,0 +1,83 @@
+/**
+ * The two that do the work for zlib and gzip: node:zlib, and plain TypeScript (our own decoder, fflate's encoder) where
+ * that is not there. docs/decisions/deflate.md says why fflate does not decode.
+ */
+import { adler32 } from "../bytes/hash/adler32.js";
+import { crc32 } from "../bytes/hash/crc.js";
+import { Corrupt, LimitExceeded } from "../errors.js";
+import { decodedCap, type Limits } from "../limits.js";
+import { builtin } from "../platform.js";
+import { type Inflated, inflate } from "./inflate.js";
+
+export interface Deflate {
+  /** A raw stream. */
+  deflate(bytes: Uint8Array, level: number): Uint8Array;
+  /** The raw stream at `start`; `guess` is the first allocation. "full" where the content would pass `cap`. */
+  inflate(bytes: Uint8Array, start: number, guess: number, cap: number): Inflated | "full";
+  /** The same for a zlib stream, whose header has been checked; verifies its checksum. */
+  inflateZlib(bytes: Uint8Array, guess: number, cap: number): Inflated | "full";
+  crc32(bytes: Uint8Array): number;
+}
+
+export const loadDeflate = async (): Promise<Deflate> => nativeDeflate() ?? plainDeflate();
+
+export function nativeDeflate(): Deflate | undefined {
+  const zlib = builtin("node:zlib");
+  if (zlib === undefined) return undefined;
+  type Call = typeof zlib.inflateSync;
+  const run = (call: Call, bytes: Uint8Array, start: number, guess: number, cap: number): Inflated | "full" => {
+    try {
+      // `info` is not in the types: it adds the engine, which knows how much of the input it took.
+      const options = { chunkSize: Math.max(64, guess), maxOutputLength: Math.max(1, cap), info: true };
+      const { buffer, engine } = call(bytes.subarray(start), options) as unknown as {
+        buffer: Buffer;
+        engine: { bytesWritten: number };
+      };
+      if (buffer.length > cap) return "full";
+      const content = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+      return { content, end: start + engine.bytesWritten };
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === "ERR_BUFFER_TOO_LARGE") return "full";
+      throw new Corrupt(`the deflate stream at byte ${start} is damaged: ${message}`, { cause: error });
+    }
+  };
+  return {
+    deflate: (bytes, level) => Uint8Array.from(zlib.deflateRawSync(bytes, { level })),
+    inflate: (bytes, start, guess, cap) => run(zlib.inflateRawSync, bytes, start, guess, cap),
+    inflateZlib: (bytes, guess, cap) => run(zlib.inflateSync, bytes, 0, guess, cap),
+    crc32: (bytes) => zlib.crc32(bytes),
+  };
+}
+
+export async function plainDeflate(): Promise<Deflate> {
+  const { deflateSync } = await import("fflate");
+  return {
+    deflate: (bytes, level) => deflateSync(bytes, { level: level as 0 }),
+    inflate,
+    inflateZlib: (bytes, guess, cap) => {
+      const inflated = inflate(bytes, 2, guess, cap);
+      if (inflated === "full") return inflated;
+      const { content, end } = inflated;
+      if (end + 4 > bytes.length) throw new Corrupt(`the zlib stream ends within its checksum at byte ${bytes.length}`);
+      const stored = new DataView(bytes.buffer, bytes.byteOffset).getUint32(end, false);
+      const found = adler32(content);
+      if (stored !== found) throw new Corrupt(`the zlib stream's adler32 should be ${stored}, found ${found}`);
+      return { content, end: end + 4 };
+    },
+    crc32,
+  };
+}
+
+/** How much may come out of `bytes`, and what to throw where more does. */
+export function room(what: string, bytes: Uint8Array, expected: number | undefined, limits: Limits) {
+  const cap = expected ?? decodedCap(bytes.length, limits);
+  return {
+    cap,
+    guess: expected ?? Math.min(cap, 4 * bytes.length),
+    wrong: (found: string): Error =>
+      expected === undefined
+        ? new LimitExceeded(`${bytes.length} bytes of ${what} should decode to at most ${cap} bytes, found ${found}`)
+        : new Corrupt(`${what} should decode to ${expected} bytes, found ${found}`),
+  };
+}
