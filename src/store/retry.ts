@@ -1,0 +1,84 @@
+/**
+ * Tries again what failed for a passing reason: no connection, a server that is overloaded or down for the moment, a body
+ * that was cut. Only what can be done twice without harm: reads, lists, whole unconditional writes, deletes. A write on a
+ * condition is not: if its answer got lost, the second try would meet the first as a Conflict. Nor is a sink.
+ *
+ * The n-th pause is random, up to base · 2^n: many clients that failed together do not come back together. A server that
+ * names a time (Retry-After) gets at least that.
+ */
+import { LimitExceeded, OctavoError } from "../errors.js";
+import { isTransient } from "./response.js";
+import type { CallOptions, Store } from "./types.js";
+import { wrap } from "./wrap.js";
+
+export interface RetryOptions {
+  /** The first try included. Five, with the pauses below, bridge about three seconds. */
+  readonly tries?: number | undefined;
+  /** Milliseconds; the longest first pause. */
+  readonly base?: number | undefined;
+  /** Milliseconds; no pause is longer, and a Retry-After beyond it is not waited for. */
+  readonly longest?: number | undefined;
+}
+
+export function retryStore(store: Store, options: RetryOptions = {}): Store {
+  const { tries = 5, base = 200, longest = 30_000 } = options;
+
+  async function again<T>(work: () => Promise<T>, call: CallOptions | undefined): Promise<T> {
+    for (let n = 1; ; n++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof OctavoError) || !isTransient(error)) throw error;
+        const asked = (error.retryAfter ?? 0) * 1000;
+        if (n >= tries || asked > longest) throw gaveUp(error, n);
+        const pause = Math.max(asked, Math.random() * Math.min(longest, base * 2 ** (n - 1)));
+        await sleep(pause, call?.signal);
+      }
+    }
+  }
+
+  return wrap(store, {
+    get: (key, call) => again(() => store.get(key, call), call),
+    stat: (key, call) => again(() => store.stat(key, call), call),
+    children: (prefix, call) => again(() => store.children(prefix, call), call),
+    async *list(prefix, call) {
+      // Only up to the first key: from there on a second try would give keys twice.
+      const steps = await again(async () => {
+        const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
+        return { iterator, first: await iterator.next() };
+      }, call);
+      if (steps.first.done) return;
+      yield steps.first.value;
+      yield* { [Symbol.asyncIterator]: () => steps.iterator };
+    },
+    set: (key, value, call) =>
+      call?.if === undefined ? again(() => store.set(key, value, call), call) : store.set(key, value, call),
+    delete: (key, call) => again(() => store.delete(key, call), call),
+  });
+}
+
+function gaveUp(error: OctavoError, tries: number): OctavoError {
+  if (tries === 1 && error.retryAfter === undefined) return error;
+  return new LimitExceeded(`gave up after ${tries} ${tries === 1 ? "try" : "tries"}: ${error.message}`, {
+    cause: error,
+    ...(error.where !== undefined && { where: error.where }),
+    ...(error.reason !== undefined && { reason: error.reason }),
+    ...(error.hint !== undefined && { hint: error.hint }),
+    retryAfter: error.retryAfter,
+  });
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done, fail) => {
+    signal?.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      fail(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      done();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
