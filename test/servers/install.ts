@@ -1,0 +1,3 @@
+import { ensureServers } from "./binary.js";
+
+ensureServers();
