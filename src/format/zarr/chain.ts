@@ -46,6 +46,11 @@ const v3Names = [
   "gzip",
   "crc32c",
 ];
+/** What v3 requires to be said, and v2 does not. */
+const defaults: ReadonlyMap<string, JsonObject> = new Map([
+  ["zstd", { level: 0, checksum: false }],
+  ["gzip", { level: 5 }],
+]);
 const shuffles = ["noshuffle", "shuffle", "bitshuffle"];
 
 /** numcodecs' {id, …} as a codec of ours; `itemSize` is that of the array it works on. */
@@ -200,15 +205,17 @@ function fromV3(entry: Json, rank: number, itemSize: number, where: string): Cod
   return { name: fullName, configuration: { ...configuration, ...Object.fromEntries(lists) } };
 }
 
-export function chainToV3(codecs: readonly CodecSpec[]): Json[] {
-  return codecs.map(({ name, configuration }) => {
-    const inner = (key: string): JsonObject =>
-      key in configuration ? { [key]: chainToV3(configuration[key] as unknown as CodecSpec[]) } : {};
-    const full =
-      name === "sharding_indexed" ? { ...configuration, ...inner("codecs"), ...inner("index_codecs") } : configuration;
-    const filled = name === "zstd" ? { level: 0, checksum: false, ...full } : full; // both are required there
+/** `endian` is for a `bytes` codec that names none: v3 wants it for every type of more than one byte. */
+export function chainToV3(codecs: readonly CodecSpec[], endian: Endian | undefined): Json[] {
+  return codecs.map(({ name, configuration: own }) => {
+    const configuration: { [key: string]: Json } = { ...defaults.get(name), ...own };
+    if (name === "bytes" && endian !== undefined) configuration.endian ??= endian;
+    if (name === "sharding_indexed") {
+      configuration.codecs = chainToV3(own.codecs as unknown as CodecSpec[], endian);
+      configuration.index_codecs = chainToV3(own.index_codecs as unknown as CodecSpec[], "little");
+    }
     const known = v3Names.includes(name) || !kinds.has(name) ? name : `numcodecs.${name}`;
-    return Object.keys(filled).length === 0 ? { name: known } : { name: known, configuration: filled };
+    return Object.keys(configuration).length === 0 ? { name: known } : { name: known, configuration };
   });
 }
 
