@@ -6,6 +6,8 @@
 import { InvalidInput } from "../errors.js";
 import type { AxisSelection, Region } from "./array.js";
 
+export { elementCount, strides } from "../space/shape.js";
+
 export interface Axis {
   readonly start: number;
   readonly step: number;
@@ -52,25 +54,4 @@ function selectAxis(selection: AxisSelection, length: number, axis: number): Axi
   const stop = selection.stop === undefined ? (step > 0 ? highest : lowest) : clip(selection.stop);
   const count = Math.max(0, Math.ceil((stop - start) / step));
   return { start: count === 0 ? 0 : start, step, count };
-}
-
-/** The number of elements of a shape; refuses what a JavaScript number cannot count. */
-export function elementCount(shape: readonly number[]): number {
-  let count = 1;
-  for (const length of shape) count *= length;
-  if (shape.includes(0)) return 0;
-  if (!Number.isSafeInteger(count))
-    throw new InvalidInput(`the shape ${shape.join(" × ")} has more than 2^53 elements`);
-  return count;
-}
-
-/** Strides in elements of an array in C order. */
-export function strides(shape: readonly number[]): number[] {
-  const out = new Array<number>(shape.length);
-  let stride = 1;
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    out[axis] = stride;
-    stride *= shape[axis]!;
-  }
-  return out;
 }
