@@ -20,7 +20,7 @@ import { decodeUcs4 } from "../bytes/text.js";
 import type { NumericArray, VlenValue } from "../codec/types.js";
 import { InvalidInput } from "../errors.js";
 import type { NdArray } from "./array.js";
-import { elementCount } from "./region.js";
+import { elementCount } from "../space/shape.js";
 
 export type Value =
   | boolean

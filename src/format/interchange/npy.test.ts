@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { fixtures } from "../../../test/fixtures.js";
 import type { DataType, FixedDataType } from "../../bytes/dtype.js";
 import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
-import { elementCount } from "../../model/region.js";
+import { elementCount } from "../../space/shape.js";
 import { readNpy, writeNpy } from "./npy.js";
 
 /** A file by hand: version, header text, elements. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DataType } from "../bytes/dtype.js";
-import { elementCount, strides } from "./region.js";
+import { elementCount, strides } from "../space/shape.js";
 import { copyStrided, fillStrided, type Layout } from "./strided.js";
 
 /** Calls `visit` with the place of every element on both sides, the slow and obvious way. */
