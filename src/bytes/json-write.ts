@@ -7,6 +7,9 @@
 import { InvalidInput } from "../errors.js";
 import type { Json } from "./json.js";
 
+/** What the stack of every engine holds; for both directions. */
+export const MAX_DEPTH = 1000;
+
 /** A number to be written as a float even where its value is whole: 0 as `0.0`, as Python writes fill values of floats. */
 export class JsonFloat {
   readonly value: number;
@@ -52,6 +55,8 @@ function text(value: WritableJson, options: StringifyOptions, newline: string, p
   const inner = options.indent === undefined ? "" : newline + " ".repeat(options.indent);
   const outer = options.indent === undefined ? "" : newline;
   const depth = path.length;
+  if (depth > MAX_DEPTH)
+    throw new InvalidInput(`JSON nested deeper than ${MAX_DEPTH} cannot be read again, or has no end`);
   let body = "";
   if (isArray(value)) {
     for (let i = 0; i < value.length; i++) {

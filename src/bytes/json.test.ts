@@ -278,6 +278,11 @@ describe("writing", () => {
     expect(() => stringifyJson({ a: undefined as unknown as Json })).toThrow(InvalidInput);
     expect(() => stringifyJson((() => 1) as unknown as Json)).toThrow(InvalidInput);
   });
+  test("a value that holds itself is refused", () => {
+    const circle: Json[] = [];
+    circle.push([circle]);
+    expect(() => stringifyJson(circle)).toThrow(InvalidInput);
+  });
   test("keys are sorted by code point", () => {
     const keys = ["\ue000", "😀", "\ud83d", "\ud83d\ue000", "\ud83dz", "a", "", "A", "ab", "\ud83dy", "\ud800\udc00"];
     const byCodePoints = (a: string, b: string) => {

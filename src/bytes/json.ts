@@ -13,6 +13,7 @@
  */
 import { Corrupt, LimitExceeded } from "../errors.js";
 import type { Limits } from "../limits.js";
+import { MAX_DEPTH } from "./json-write.js";
 import { decodeUtf8 } from "./text.js";
 
 export { compareCodePoints, JsonFloat, type StringifyOptions, stringifyJson, type WritableJson } from "./json-write.js";
@@ -29,7 +30,6 @@ export interface ParseOptions {
   readonly tokens?: boolean;
 }
 
-const MAX_DEPTH = 1000; // what the stack of every engine holds, whatever the caller's limits say
 const MAX_DIGITS = 4300; // Python's own limit; conversion takes quadratic time
 
 export function parseJson(source: Uint8Array | string, limits: Limits, what: string, options: ParseOptions = {}): Json {
