@@ -18,7 +18,7 @@ import { type DataType, type Endian, isFixed } from "../../bytes/dtype.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { Codec, CodecSpec } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
-import { asInteger, asList, asObject, asString, wrong } from "./document.js";
+import { asInteger, asList, asObject, asString, show, wrong } from "./document.js";
 import { parseNumpyDtype } from "./dtype-numpy.js";
 
 /** Of all codecs that have a place in a document, whether or not Octavo can run them. */
@@ -57,6 +57,8 @@ const shuffles = ["noshuffle", "shuffle", "bitshuffle"];
 function fromNumcodecs(value: Json, itemSize: number, where: string): CodecSpec {
   const { id, ...rest } = asObject(value, "codecs as {id, …}", where);
   const name = asString(id, "a codec's id", where);
+  if (name === "crc32c" && rest.location !== undefined && rest.location !== "end")
+    throw new Unsupported(`${where} has a crc32c at the ${show(rest.location)}, Octavo knows it at the end`, { where });
   if (name !== "blosc") return { name, configuration: rest };
   return bloscSpec(rest.cname ?? "lz4", rest.clevel ?? 5, rest.shuffle ?? 1, rest.blocksize ?? 0, itemSize, where);
 }
