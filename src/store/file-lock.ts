@@ -2,8 +2,8 @@
  * A lock between processes that survives `kill -9`, made of hard links alone.
  *
  * The lock of a value `v` is the file `v.lock.partial`. It holds one JSON line that says who has it: `id` (random, never used
- * twice), `host` (this boot of this machine and its process namespace), `pid`, and `start` (when that process started, so that
- * a later process with the same number is not taken for it).
+ * twice), `host` (this boot of this machine and its process namespace), `pid`, `start` (when that process started, so that a
+ * later process with the same number is not taken for it), and `thread`.
  *
  * Taking it. The line is written to a file of its own, which is then linked to the lock's name. A link is made whole or not
  * at all and fails if the name exists, so a lock never exists without its line.
@@ -20,11 +20,13 @@
  * When the holder lives on another machine, in another container or before the last boot, nobody here can tell whether it
  * is dead. Then no lock is broken: after `patience` milliseconds the call ends in LimitExceeded, which names the file.
  *
- * What runs under the lock is synchronous and short (compare, rename); the value has been staged and synced before.
+ * What runs under the lock is synchronous and short (compare, rename); the value has been staged and synced before. A thread
+ * that finds a lock of its own has therefore failed to remove it, and takes it for dead.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import { hostname } from "node:os";
+import { threadId } from "node:worker_threads";
 import { LimitExceeded } from "../errors.js";
 import { codeOf, PARTIAL } from "./file-path.js";
 
@@ -33,6 +35,7 @@ interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly start: string;
+  readonly thread: number;
 }
 
 export interface LockOptions {
@@ -42,35 +45,38 @@ export interface LockOptions {
 }
 
 /** Runs `work` while this process alone holds the lock of `path`. */
-export async function locked<T>(path: string, work: () => T, options: LockOptions = {}): Promise<T> {
+export function locked<T>(path: string, work: () => T, options: LockOptions = {}): Promise<T> {
   const deadline = Date.now() + (options.patience ?? 30_000); // a holder that lives needs milliseconds
-  const name = `${path}.lock${PARTIAL}`;
-  await take(path, name, deadline, options.signal);
-  try {
-    return work();
-  } finally {
-    fs.rmSync(name, { force: true });
-  }
+  return holding(path, `${path}.lock${PARTIAL}`, work, deadline, options.signal);
 }
 
-async function take(path: string, name: string, deadline: number, signal: AbortSignal | undefined): Promise<void> {
+async function holding<T>(
+  path: string,
+  name: string,
+  work: () => T,
+  deadline: number,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   const me = { ...self(), id: randomId() };
   const mine = `${path}.${me.id}${PARTIAL}`;
-  fs.writeFileSync(mine, JSON.stringify(me), { flag: "wx" });
   try {
+    fs.writeFileSync(mine, JSON.stringify(me), { flag: "wx" });
     for (;;) {
       signal?.throwIfAborted();
-      if (linked(mine, name)) return;
+      if (linked(mine, name)) {
+        try {
+          return work();
+        } finally {
+          remove(name);
+        }
+      }
       const holder = ownerOf(name);
       if (holder === undefined) continue; // released in this moment
       if (isDead(holder)) {
-        const second = `${path}.${holder.id}.lock${PARTIAL}`;
-        await take(path, second, deadline, signal);
-        try {
+        const unlock = () => {
           if (ownerOf(name)?.id === holder.id) fs.unlinkSync(name);
-        } finally {
-          fs.rmSync(second, { force: true });
-        }
+        };
+        await holding(path, `${path}.${holder.id}.lock${PARTIAL}`, unlock, deadline, signal);
       } else if (Date.now() > deadline) {
         const place = holder.host === self().host ? "" : " of another machine, container or boot";
         throw new LimitExceeded(`${name} has been locked too long by process ${holder.pid}${place}`, {
@@ -83,7 +89,16 @@ async function take(path: string, name: string, deadline: number, signal: AbortS
       }
     }
   } finally {
-    fs.rmSync(mine, { force: true });
+    remove(mine);
+  }
+}
+
+/** What cannot be removed does no harm for ever: the lock of a thread that goes on is dead, see isDead. */
+function remove(name: string): void {
+  try {
+    fs.unlinkSync(name);
+  } catch {
+    // the outcome of the work is what counts
   }
 }
 
@@ -97,15 +112,17 @@ function linked(from: string, to: string): boolean {
   }
 }
 
+const stranger: Owner = { id: "", host: "?", pid: 0, start: "", thread: 0 };
+
 function ownerOf(name: string): Owner | undefined {
   try {
     const line = JSON.parse(fs.readFileSync(name, "utf8")) as Partial<Owner> | null;
-    const { id = "", host = "", pid = 0, start = "" } = line ?? {};
-    // The id becomes part of a file name: only what randomId makes, or nothing that is ever broken.
-    return /^[0-9a-f]{16}$/.test(id) ? { id, host, pid, start } : { id: "", host: "?", pid: 0, start: "" };
+    const { id = "", host = "", pid = 0, start = "", thread = 0 } = line ?? {};
+    // The id becomes part of a file name: what randomId cannot have made is nobody's we know, and never broken.
+    return /^[0-9a-f]{16}$/.test(id) ? { id, host, pid, start, thread } : stranger;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    if (error instanceof SyntaxError) return { id: "", host: "?", pid: 0, start: "" };
+    if (error instanceof SyntaxError) return stranger;
     throw error;
   }
 }
@@ -116,7 +133,7 @@ export function randomId(): string {
 
 let known: Omit<Owner, "id"> | undefined;
 function self(): Omit<Owner, "id"> {
-  known ??= { host: host(), pid: process.pid, start: startOf(process.pid) ?? "" };
+  known ??= { host: host(), pid: process.pid, start: startOf(process.pid) ?? "", thread: threadId };
   return known;
 }
 
@@ -140,7 +157,10 @@ function startOf(pid: number): string | undefined {
 }
 
 function isDead(owner: Owner): boolean {
-  if (owner.host !== self().host) return false;
+  const me = self();
+  if (owner.host !== me.host) return false;
+  // A lock is held only while its thread runs `work`: one of this very thread was left behind.
+  if (owner.pid === me.pid && owner.start === me.start) return owner.thread === me.thread;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
