@@ -1,0 +1,169 @@
+/**
+ * A region of an array, chunk by chunk, straight into the result: get, decode, copy; a few chunks at a time.
+ *
+ * A chunk that is absent is made of the fill value. Only keys inside the grid are ever asked for, so stale chunks, locks
+ * and partial files have no way in.
+ */
+import { isFixed } from "../../bytes/dtype.js";
+import { copyStrided, fillStrided } from "../../codec/strided.js";
+import type { ChunkData } from "../../codec/types.js";
+import { LimitExceeded, OctavoError } from "../../errors.js";
+import { type Limits, withLimits } from "../../limits.js";
+import type { NdArray, Region } from "../../model/array.js";
+import { forEachConcurrent } from "../../model/concurrent.js";
+import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
+import { type Axis, select } from "../../model/region.js";
+import { elementCount, strides } from "../../space/shape.js";
+import { Key } from "../../store/key.js";
+import { type ChunkCodec, chunkCodec } from "./decode.js";
+import { chunkKey } from "./keys.js";
+import type { ZarrArray } from "./node.js";
+import { countParts, type Part, parts, sourceLayout, targetLayout } from "./plan.js";
+import { readShard, storeSource } from "./shard.js";
+import type { ArrayMeta } from "./types.js";
+
+export interface ReadRegionOptions extends ReadOptions {
+  /** Chunks under way at once; by default as many as decode to 64 MiB, at least 2 and at most 32. */
+  readonly concurrency?: number | undefined;
+}
+
+const IN_FLIGHT = 64 << 20;
+/** What an element of variable size takes at least. */
+const REFERENCE = 8;
+
+export async function readRegion(array: ZarrArray, region?: Region, options: ReadRegionOptions = {}): Promise<NdArray> {
+  const { meta } = array;
+  const limits = withLimits(options.limits);
+  const { axes, shape } = select(region, meta.shape);
+  const result = (data: ChunkData): NdArray => ({ shape, dtype: meta.dtype, data });
+  checkResult(meta, axes, limits, array.url);
+  if (shape.includes(0)) return result(filled(meta, 0));
+
+  const codec = await chunkCodec(meta);
+  if (codec.shard === undefined && isOneChunk(axes, meta.chunkShape)) {
+    const chunk = axes.map((axis, i) => axis.start / meta.chunkShape[i]!);
+    return result((await readChunk(array, chunk, options)) ?? filled(meta, elementCount(meta.chunkShape)));
+  }
+
+  const data = blank(meta, elementCount(shape));
+  const fillMatters = isFixed(meta.dtype) && (meta.fill as Uint8Array).some((byte) => byte !== 0);
+  const resultStrides = strides(axes.map((axis) => axis.count));
+  const put = (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]): void => {
+    const counts = part.source.map((axis) => axis.count);
+    const to = targetLayout(part.to, resultStrides);
+    if (chunk !== undefined) {
+      copyStrided(data, to, chunk, sourceLayout(part.source, strides(chunkShape)), counts, meta.dtype);
+    } else if (fillMatters) {
+      fillStrided(data, to, meta.fill, counts, meta.dtype);
+    }
+  };
+
+  const total = countParts(axes, meta.chunkShape);
+  let done = 0;
+  await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(meta, options), async (part) => {
+    options.signal?.throwIfAborted();
+    if (codec.shard === undefined) put(part, await readChunk(array, part.chunk, options), meta.chunkShape);
+    else await readShardPart(array, codec, part, put, options);
+    options.onProgress?.({ done: ++done, total, unit: "chunks" });
+  });
+  return result(data);
+}
+
+/** The chunk at a place in the grid, whole and at its full size; undefined where there is none. */
+export async function readChunk(
+  array: ZarrArray,
+  chunk: readonly number[],
+  options: ReadRegionOptions = {},
+): Promise<ChunkData | undefined> {
+  const { store, meta } = array;
+  const codec = await chunkCodec(meta);
+  const key = keyOf(array, chunk);
+  const bytes = await store.get(key, { signal: options.signal });
+  if (bytes === undefined) return undefined;
+  return inChunk(`${store.url}/${key}`, () => codec.decode(bytes, withLimits(options.limits)));
+}
+
+async function readShardPart(
+  array: ZarrArray,
+  codec: ChunkCodec,
+  part: Part,
+  put: (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]) => void,
+  options: ReadRegionOptions,
+): Promise<void> {
+  const key = keyOf(array, part.chunk);
+  const source = storeSource(array.store, key, options.signal);
+  await inChunk(`${array.store.url}/${key}`, () => readShard(codec, source, part, put, withLimits(options.limits)));
+}
+
+export const keyOf = (array: ZarrArray, chunk: readonly number[]): Key =>
+  Key.join(array.at, chunkKey(array.meta.keys, chunk));
+
+/** What a read costs. Shards whose parts are wanted are counted as their index and each inner chunk by itself. */
+export async function planRegion(array: ZarrArray, region?: Region): Promise<ReadPlan> {
+  const { meta } = array;
+  const { axes } = select(region, meta.shape);
+  const chunks = countParts(axes, meta.chunkShape);
+  const inner = (await chunkCodec(meta)).shard?.inner.spec.shape;
+  const pieces = inner === undefined ? chunks : countParts(axes, inner);
+  const whole = inner === undefined || pieces === chunks * (elementCount(meta.chunkShape) / elementCount(inner));
+  const elements = pieces * elementCount(inner ?? meta.chunkShape);
+  return {
+    requests: whole ? chunks : chunks + pieces,
+    bytes: elements * (isFixed(meta.dtype) ? meta.dtype.size : REFERENCE),
+    exact: false,
+  };
+}
+
+function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, where: string): void {
+  const size = isFixed(meta.dtype) ? meta.dtype.size : REFERENCE;
+  const bytes = axes.reduce((product, axis) => product * axis.count, size);
+  if (bytes > limits.resultBytes) {
+    throw new LimitExceeded(
+      `the region [${axes.map((axis) => axis.count).join(", ")}] of ${where} is ${bytes} bytes, at most ${limits.resultBytes} are allowed`,
+      { where, reason: "result-bytes", hint: "Read a smaller region, or raise limits.resultBytes." },
+    );
+  }
+}
+
+function isOneChunk(axes: readonly Axis[], chunkShape: readonly number[]): boolean {
+  return axes.every(
+    ({ start, step, count }, i) => step === 1 && count === chunkShape[i] && start % chunkShape[i]! === 0,
+  );
+}
+
+/** Room for elements: zeros, or references to the fill value. */
+function blank(meta: ArrayMeta, count: number): ChunkData {
+  try {
+    if (isFixed(meta.dtype)) return new Uint8Array(count * meta.dtype.size);
+    return new Array<ChunkData[number]>(count).fill(meta.fill) as ChunkData;
+  } catch (cause) {
+    throw new LimitExceeded(`${count} elements do not fit into one buffer of this JavaScript engine`, {
+      reason: "result-bytes",
+      cause,
+    });
+  }
+}
+
+/** Elements that are all the fill value. */
+export function filled(meta: ArrayMeta, count: number): ChunkData {
+  const data = blank(meta, count);
+  if (isFixed(meta.dtype)) fillStrided(data, { offset: 0, strides: [1] }, meta.fill, [count], meta.dtype);
+  return data;
+}
+
+export function concurrency(meta: ArrayMeta, options: ReadRegionOptions): number {
+  const size = isFixed(meta.dtype) ? meta.dtype.size : REFERENCE;
+  const fit = Math.floor(IN_FLIGHT / (elementCount(meta.chunkShape) * size));
+  return options.concurrency ?? Math.max(2, Math.min(32, fit));
+}
+
+/** Errors that arise from a chunk's bytes say which chunk. */
+export async function inChunk<T>(where: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof OctavoError) || error.where !== undefined) throw error;
+    const Kind = error.constructor as new (message: string, details: object) => OctavoError;
+    throw new Kind(`chunk ${where}: ${error.message}`, { where, reason: error.reason, hint: error.hint, cause: error });
+  }
+}

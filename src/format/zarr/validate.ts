@@ -1,0 +1,168 @@
+/**
+ * Everything that can be wrong with a Zarr array or a tree of them, found in one pass, a few chunks in memory at a time.
+ *
+ * | level | rule                      | severity | says                                                              |
+ * |-------|---------------------------|----------|-------------------------------------------------------------------|
+ * | 1     | zarr/metadata             | error    | a document is missing, damaged or not understood                  |
+ * | 1     | zarr/note                 | info     | what a reader should know, such as a fill value that does not fit |
+ * | 2     | zarr/codec                | error    | the chain of codecs cannot be built                               |
+ * | 2     | zarr/consolidated-differs | warning  | consolidated metadata and the nodes' own do not agree             |
+ * | 3     | zarr/chunk-missing        | info     | how many chunks are absent and read as fill                       |
+ * | 3     | zarr/chunk-stale          | warning  | a chunk outside the grid; readers ignore it                       |
+ * | 3     | zarr/leftover-partial     | warning  | a write that never ended                                          |
+ * | 3     | zarr/unknown-key          | info     | a key that belongs to nothing                                     |
+ * | 4     | zarr/chunk-decodes        | error    | a chunk that cannot be decoded to its size                        |
+ * | 4     | zarr/shard-index          | error    | a shard whose index cannot be read, or points outside it          |
+ * | 5     | zarr/trailing-bytes       | warning  | bytes behind the end that a blosc chunk itself states             |
+ */
+import type { CodecSpec } from "../../codec/types.js";
+import { OctavoError } from "../../errors.js";
+import { withLimits } from "../../limits.js";
+import type { Finding, Severity, ValidateOptions } from "../../model/format.js";
+import type { Key, Prefix } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+import { checkChunk } from "./check-chunk.js";
+import { checkConsolidated } from "./consolidated-check.js";
+import { type ChunkCodec, chunkCodec } from "./decode.js";
+import { parseChunkKey } from "./keys.js";
+import { urlOf, type ZarrArray, type ZarrGroup } from "./node.js";
+import { openZarr } from "./open.js";
+import { parts } from "./plan.js";
+import { concurrency, keyOf } from "./read.js";
+
+const finding = (severity: Severity, rule: string, where: string, message: string): Finding => ({
+  severity,
+  rule: `zarr/${rule}`,
+  where,
+  message,
+});
+
+/** What went wrong as a finding; errors that are not Octavo's pass through. */
+function failure(rule: string, where: string, error: unknown): Finding {
+  if (!(error instanceof OctavoError)) throw error;
+  return finding("error", rule, error.where ?? where, error.message);
+}
+
+export async function* validateZarr(store: Store, at: Prefix, options: ValidateOptions = {}): AsyncGenerator<Finding> {
+  options.signal?.throwIfAborted();
+  let node: ZarrArray | ZarrGroup;
+  try {
+    node = await openZarr(store, at, options);
+  } catch (error) {
+    yield failure("metadata", urlOf(store, at), error);
+    return;
+  }
+  for (const note of node.notes) yield finding("info", "note", node.url, note);
+  if (node.kind === "array") yield* validateArray(node, options);
+  else yield* validateGroup(node, options);
+}
+
+async function* validateGroup(group: ZarrGroup, options: ValidateOptions): AsyncGenerator<Finding> {
+  const { store, at } = group;
+  if ((options.level ?? 5) >= 2) {
+    for await (const message of checkConsolidated(group, options)) {
+      yield finding("warning", "consolidated-differs", group.url, message);
+    }
+  }
+  const children = (await group.children(options)) ?? [];
+  for (const { name } of children) yield* validateZarr(store, `${at}${name}/` as Prefix, options);
+}
+
+async function* validateArray(array: ZarrArray, options: ValidateOptions): AsyncGenerator<Finding> {
+  const level = options.level ?? 5;
+  if (level < 2) return;
+  let codec: ChunkCodec;
+  try {
+    codec = await chunkCodec(array.meta);
+  } catch (error) {
+    yield failure("codec", array.url, error);
+    return;
+  }
+  if (level < 3) return;
+  const keys = array.store.can.list ? array.store.list(array.at, { signal: options.signal }) : gridKeys(array);
+  const atOnce = concurrency(array.meta, {});
+  let present = 0;
+  let batch: Promise<Finding[] | undefined>[] = [];
+  const settle = async (): Promise<Finding[]> => {
+    const results = await Promise.all(batch);
+    batch = [];
+    present += results.filter((found) => found !== undefined).length;
+    return results.flatMap((found) => found ?? []);
+  };
+  for await (const { key } of keys) {
+    const seen = placeOf(array, key);
+    if (seen === "chunk") batch.push(checkKey(array, codec, key, options));
+    else if (seen !== undefined) yield seen;
+    if (batch.length >= atOnce) yield* await settle();
+  }
+  yield* await settle();
+  const total = gridOf(array).reduce((product, n) => product * n, 1);
+  if (present < total) {
+    const message = `${total - present} of ${total} chunks are absent and read as fill`;
+    yield finding("info", "chunk-missing", array.url, message);
+  }
+}
+
+function endsInBlosc(codecs: readonly CodecSpec[]): boolean {
+  const [first] = codecs;
+  const inner = first?.name === "sharding_indexed" ? (first.configuration.codecs as unknown as CodecSpec[]) : undefined;
+  return inner === undefined ? codecs.at(-1)?.name === "blosc" : endsInBlosc(inner);
+}
+
+/** What is wrong with a chunk; undefined where there is none. */
+async function checkKey(
+  array: ZarrArray,
+  codec: ChunkCodec,
+  key: Key,
+  options: ValidateOptions,
+): Promise<Finding[] | undefined> {
+  const { store } = array;
+  const { level = 5, signal } = options;
+  if (level < 4 && store.can.list) return [];
+  try {
+    if (level < 4) return (await store.stat(key, { signal })) && [];
+    const bytes = await store.get(key, { signal });
+    return (
+      bytes &&
+      checkChunk(codec, bytes, endsInBlosc(array.meta.codecs), withLimits(options.limits))
+        .filter((found) => found.level <= level)
+        .map(({ severity, rule, inside, message }) =>
+          finding(severity, rule, inside === "" ? key : `${key} ${inside}`, message),
+        )
+    );
+  } catch (error) {
+    return [failure("chunk-decodes", key, error)];
+  }
+}
+
+const gridOf = ({ meta }: ZarrArray): number[] =>
+  meta.shape.map((length, axis) => Math.ceil(length / meta.chunkShape[axis]!));
+
+/** What a key below an array is: a chunk of it, something worth a finding, or something that belongs there. */
+function placeOf(array: ZarrArray, key: Key): "chunk" | Finding | undefined {
+  const { meta, at } = array;
+  const name = key.slice(at.length);
+  const place = parseChunkKey(meta.keys, meta.shape.length, name);
+  if (place !== undefined) {
+    const grid = gridOf(array);
+    if (place.every((n, axis) => n < grid[axis]!)) return "chunk";
+    return finding(
+      "warning",
+      "chunk-stale",
+      key,
+      `the chunk lies outside the grid of [${grid}] chunks; readers ignore it`,
+    );
+  }
+  if (/^(zarr\.json|\.zarray|\.zattrs|\.zgroup|\.zmetadata|meta|attrs|__zmeta__|__zattr__)$/.test(name))
+    return undefined;
+  if (name.endsWith(".lock")) return undefined; // v0 leaves them behind on purpose
+  if (name.endsWith(".partial")) {
+    return finding("warning", "leftover-partial", key, "a write that never ended left this; readers ignore it");
+  }
+  return finding("info", "unknown-key", key, "the key belongs to no chunk and no document of the array");
+}
+
+function* gridKeys(array: ZarrArray): Generator<{ key: Key }> {
+  const whole = array.meta.shape.map((length) => ({ start: 0, step: 1, count: length }));
+  for (const { chunk } of parts(whole, array.meta.chunkShape)) yield { key: keyOf(array, chunk) };
+}
