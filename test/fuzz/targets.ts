@@ -1,0 +1,6 @@
+/** One target per decoder: everything in Octavo that turns bytes from elsewhere into something. */
+import type { Target } from "./driver.js";
+import { codecTargets } from "./targets-codec.js";
+import { metadataTargets } from "./targets-metadata.js";
+
+export const targets: readonly Target[] = [...metadataTargets, ...codecTargets];
