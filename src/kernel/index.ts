@@ -9,7 +9,7 @@ import { wasm } from "./wasm.js";
 
 export { plainKernel } from "./plain/index.js";
 export type { DecodeLoop, EncodeLoop, Kernel, Loops, Workspace } from "./types.js";
-export { decodeFault } from "./types.js";
+export { decodeFault, slack } from "./types.js";
 
 /** WebAssembly never gives memory back; what needs more than this is rare, and runs in memory that is dropped afterwards. */
 const largest = 256 << 20;

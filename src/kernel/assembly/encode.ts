@@ -13,6 +13,13 @@ function slot(at: usize): usize {
   return table + (<usize>(((load<u64>(at) << 24) * 889523592379) >> (64 - tableBits)) << 2);
 }
 
+/** After a match the next bytes are tried one by one; then, the longer nothing is found, the wider apart. */
+// @ts-ignore: decorator
+@inline
+function step(misses: usize, acceleration: usize): usize {
+  return misses < 2 ? 1 : acceleration + (misses >> 6);
+}
+
 function encode(format: i32, src: usize, srcLen: usize, dst: usize, room: usize, acceleration: usize): i32 {
   const start = dst;
   const limit = dst + room;
@@ -27,13 +34,13 @@ function encode(format: i32, src: usize, srcLen: usize, dst: usize, room: usize,
     const reach: usize = format == 1 ? 73726 : 65535;
     memory.fill(table, 0, 4 << tableBits);
     let at = src + 1;
-    let tries = acceleration << 6;
+    let misses: usize = 0;
     while (at <= last) {
       const entry = slot(at);
       let ref = src + load<u32>(entry);
       store<u32>(entry, <u32>(at - src));
       if (at - ref > reach || load<u32>(ref) != load<u32>(at)) {
-        at += tries++ >> 6;
+        at += step(misses++, acceleration);
         continue;
       }
       let from = at;
@@ -43,14 +50,14 @@ function encode(format: i32, src: usize, srcLen: usize, dst: usize, room: usize,
       }
       const length = matchLength(from + 4, ref + 4, end - 5) + 4;
       if (format == 1 && length < 8 && from - ref > 8191) {
-        at += tries++ >> 6; // a far match takes four bytes in BloscLZ: too short to pay
+        at += step(misses++, acceleration); // a far match takes four bytes in BloscLZ: too short to pay
         continue;
       }
       dst = emitSequence(format, dst, limit, anchor, from - anchor, from - ref, length);
       if (dst == 0) return 0;
       at = from + length;
       anchor = at;
-      tries = acceleration << 6;
+      misses = 0;
       if (at > last) break;
       store<u32>(slot(at - 2), <u32>(at - 2 - src));
     }
