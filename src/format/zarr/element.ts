@@ -16,7 +16,8 @@ export function packInteger(value: bigint, size: number): Uint8Array {
   return bytes.slice(0, size);
 }
 
-export function packFloat(value: number, size: 2 | 4 | 8): Uint8Array {
+export function packFloat(number: number, size: 2 | 4 | 8): Uint8Array {
+  const value = Number.isNaN(number) ? Number.NaN : number; // engines let the bits of another NaN through
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
   if (size === 2) view.setUint16(0, numberToHalf(value), true);

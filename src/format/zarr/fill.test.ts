@@ -225,9 +225,11 @@ describe("any element is written so that it is read the same", () => {
     "|S4",
     "|V4",
   ].map((text) => parseNumpyDtype(text, "x"));
+  // Bytes of 255 and 127 in the last places are the NaNs that random bytes hardly ever are.
+  const byte = fc.oneof(fc.nat({ max: 255 }), fc.constantFrom(0, 127, 255));
   const element = fc.constantFrom(...types).chain((dtype) =>
-    fc.uint8Array({ minLength: dtype.size, maxLength: dtype.size }).map((fill) => {
-      if (dtype.kind === "bool") fill[0]! &= 1;
+    fc.array(byte, { minLength: dtype.size, maxLength: dtype.size }).map((bytes) => {
+      const fill = Uint8Array.from(bytes, (value) => (dtype.kind === "bool" ? value & 1 : value));
       return { dtype, fill } as { dtype: FixedDataType; fill: Uint8Array };
     }),
   );
@@ -237,6 +239,7 @@ describe("any element is written so that it is read the same", () => {
         const text = stringifyJson(formatV3Fill(fill, dtype, "x"));
         expect(parseV3Fill(parseJson(text, defaultLimits, "x"), dtype, "x")).toEqual(fill);
       }),
+      { numRuns: 1000 },
     );
   });
   it("in v2 and v0, all but the bits of a NaN, or refused", () => {
@@ -255,6 +258,7 @@ describe("any element is written so that it is read the same", () => {
         const read = parseNumpyFill(parseJson(text, defaultLimits, "x", { tokens: true }), dtype, version, "x");
         expect(same(read.fill as Uint8Array, fill, dtype)).toBe(true);
       }),
+      { numRuns: 1000 },
     );
   });
 });
