@@ -21,9 +21,14 @@ export interface FileStoreOptions {
   readonly durability?: Durability | undefined;
 }
 
+export interface FileStore extends Store {
+  /** Where a value lies, for a worker that reads it itself (worker/file-task.ts); undefined where it must ask the store. */
+  pathOf(key: Key): string | undefined;
+}
+
 const PIECE = 1 << 30; // one system call moves less than 2 GiB
 
-export function fileStore(directory: string, options: FileStoreOptions = {}): Store {
+export function fileStore(directory: string, options: FileStoreOptions = {}): FileStore {
   const root = new Root(directory);
   const durability = options.durability ?? "full";
 
@@ -40,6 +45,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): St
   return {
     url: pathToFileURL(root.real).href.replace(/\/$/, ""),
     can: { list: true, write: true, conditional: true },
+    pathOf: (key) => (isPartial(key) ? undefined : root.path(key)),
 
     async get(key, options) {
       options?.signal?.throwIfAborted();

@@ -1,0 +1,41 @@
+/** Chunks through their codecs. A worker keeps the chains that it has loaded, as thousands of chunks share one. */
+import { type ChunkCodec, CodecChain } from "../codec/chain.js";
+import type { ChunkData, ChunkSpec, CodecSpec, EncodeOptions } from "../codec/types.js";
+import type { Limits } from "../limits.js";
+
+export interface Coding {
+  readonly specs: readonly CodecSpec[];
+  readonly chunk: ChunkSpec;
+}
+
+export interface ChunkTask extends Coding {
+  readonly bytes: Uint8Array;
+  readonly limits: Limits;
+}
+
+export interface EncodeTask extends Coding {
+  readonly data: ChunkData;
+  readonly options?: EncodeOptions | undefined;
+}
+
+const KEPT = 64;
+const loaded = new Map<string, Promise<ChunkCodec>>();
+
+function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
+  const key = JSON.stringify([specs, chunk], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+  const known = loaded.get(key);
+  if (known !== undefined) return known;
+  if (loaded.size === KEPT) loaded.clear();
+  const loading = CodecChain.load(specs).then((chain) => chain.bind(chunk));
+  loaded.set(key, loading);
+  loading.catch(() => loaded.delete(key));
+  return loading;
+}
+
+export async function decode(task: ChunkTask): Promise<ChunkData> {
+  return (await codecOf(task)).decode(task.bytes, task.limits);
+}
+
+export async function encode(task: EncodeTask): Promise<Uint8Array> {
+  return (await codecOf(task)).encode(task.data, task.options);
+}

@@ -1,0 +1,56 @@
+/**
+ * A chunk that is a file on this machine, read where it is decoded: its bytes never pass the main thread.
+ *
+ * Only what is beyond doubt is read here: a plain file at exactly the path that the store gave, no link on the way, long
+ * enough for the range. For everything else (absence too) the answer is undefined, and the store is asked, which knows the
+ * rules and the words.
+ */
+import type { ChunkData } from "../codec/types.js";
+import type { Limits } from "../limits.js";
+import { builtin } from "../platform.js";
+import type { Coding } from "./codec-tasks.js";
+import { decode } from "./codec-tasks.js";
+
+export interface FileTask extends Coding {
+  readonly path: string;
+  readonly range?: { readonly offset: number; readonly length: number } | undefined;
+  readonly limits: Limits;
+}
+
+export async function decodeFile(task: FileTask): Promise<ChunkData | undefined> {
+  const bytes = readPlainFile(task);
+  return bytes && decode({ specs: task.specs, chunk: task.chunk, bytes, limits: task.limits });
+}
+
+function readPlainFile({ path, range, limits }: FileTask): Uint8Array | undefined {
+  const fs = builtin("node:fs");
+  if (fs === undefined) return undefined;
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK); // a pipe would wait for its writer
+    const stat = fs.fstatSync(fd);
+    const { offset, length } = range ?? { offset: 0, length: stat.size };
+    if (!stat.isFile() || realPath(fs, fd, path) !== path) return undefined;
+    if (offset + length > stat.size || length > limits.chunkBytes) return undefined;
+    const bytes = new Uint8Array(length);
+    for (let at = 0; at < length; ) {
+      const n = fs.readSync(fd, bytes, at, Math.min(length - at, 1 << 30), offset + at);
+      if (n === 0) return undefined;
+      at += n;
+    }
+    return bytes;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}
+
+/** Linux knows where an open file is; elsewhere the path is asked again. */
+function realPath(fs: typeof import("node:fs"), fd: number, path: string): string {
+  try {
+    return fs.readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return fs.realpathSync.native(path);
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * What a worker can be asked to do, by name. Each task is loaded when it is first asked for; a format adds one by adding a
+ * line here. A task gets a payload that structured cloning can carry and answers with such a value; bytes are handed over.
+ */
+import type { ChunkTask, EncodeTask } from "./codec-tasks.js";
+import type { FileTask } from "./file-task.js";
+
+export const tasks = {
+  /** A chunk's bytes → its elements. */
+  "codec.decode": async (task: ChunkTask) => (await import("./codec-tasks.js")).decode(task),
+  /** A chunk's elements → its bytes. */
+  "codec.encode": async (task: EncodeTask) => (await import("./codec-tasks.js")).encode(task),
+  /** A chunk in a plain file → its elements; undefined where the store must be asked. */
+  "file.decode": async (task: FileTask) => (await import("./file-task.js")).decodeFile(task),
+};
+
+export type Tasks = typeof tasks;
