@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../bytes/json.js";
 import { Corrupt, Unsupported } from "../../errors.js";
-import { chainFromV2, chainFromV3, chainToV2, chainToV3, endianOf } from "./chain.js";
+import { chainFromV2, chainFromV3, chainToV2, chainToV3, endianOf, withEndian } from "./chain.js";
 import { parseNumpyDtype } from "./dtype-numpy.js";
 
 const blosc = { id: "blosc", cname: "zstd", clevel: 3, shuffle: 1, blocksize: 0 };
@@ -84,9 +84,6 @@ describe("v2's filters and compressor become one chain", () => {
   ])("compressor %j is Corrupt", (compressor) => {
     expect(() => v2(null, compressor as Json)).toThrow(Corrupt);
   });
-  it("a crc32c at the start is Unsupported", () => {
-    expect(() => v2([{ id: "crc32c", location: "start" }], null)).toThrow(Unsupported);
-  });
   it("cannot express other permutations and shards", () => {
     const transpose = (order: number[]) => [{ name: "transpose", configuration: { order } }, little];
     expect(() => chainToV2(transpose([1, 0, 2]), 3, "x")).toThrow(Unsupported);
@@ -117,25 +114,29 @@ describe("v3's list", () => {
       { name: "numcodecs.zlib", configuration: { level: 1 } },
     ];
     expect(names(v3(list))).toEqual(["delta", "bytes", "zlib"]);
-    expect(chainToV3(v3(list), "little")).toEqual(list);
+    expect(chainToV3(v3(list))).toEqual(list);
     const fromNumcodecs = v3([
       little,
       { name: "numcodecs.blosc", configuration: { cname: "lz4", clevel: 5, shuffle: 2 } },
     ]);
-    expect(chainToV3(fromNumcodecs, "little")[1]).toEqual({
+    expect(chainToV3(fromNumcodecs)[1]).toEqual({
       name: "blosc",
       configuration: { typesize: 4, cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 },
     });
   });
   it("is written with what v3 requires", () => {
     const chain = v2(null, { id: "zstd", level: 3 }, "<i4");
-    expect(chainToV3(chain, "little")).toEqual([
-      little,
-      { name: "zstd", configuration: { level: 3, checksum: false } },
-    ]);
-    expect(chainToV3([{ name: "bytes", configuration: {} }], "big")).toEqual([
-      { name: "bytes", configuration: { endian: "big" } },
-    ]);
+    expect(chainToV3(chain)).toEqual([little, { name: "zstd", configuration: { level: 3, checksum: false } }]);
+    const start = [little, { name: "numcodecs.crc32c", configuration: { location: "start" } }];
+    expect(chainToV3(v3(start))).toEqual(start);
+  });
+  it("gets a byte order where it has none, and its early name", () => {
+    const bare = withEndian(v3(["endian", "crc32c"]), "little");
+    expect(bare).toEqual([little, { name: "crc32c", configuration: {} }]);
+    expect(withEndian(v3([{ name: "bytes", configuration: { endian: null } }]), "little")).toEqual([little]);
+    expect(withEndian([{ name: "bytes", configuration: { endian: "big" } }], "little")[0]!.configuration.endian).toBe(
+      "big",
+    );
   });
   it("normalises inside shards too", () => {
     const shard = (codecs: Json) => [
@@ -143,8 +144,9 @@ describe("v3's list", () => {
     ];
     const chain = v3(shard(shard([{ name: "bytes", configuration: { endian: "big" } }, { name: "numcodecs.zlib" }])));
     expect(endianOf(chain, "x")).toBe("big");
+    expect(JSON.stringify(chain)).toContain('"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}}');
     expect(JSON.stringify(chain)).not.toContain("numcodecs");
-    expect(JSON.stringify(chainToV3(chain, "little"))).toContain("numcodecs.zlib");
+    expect(JSON.stringify(chainToV3(chain))).toContain("numcodecs.zlib");
     expect(() => v3(shard(["gzip"]))).toThrow(Corrupt);
     expect(() => v3(shard(null))).toThrow(Corrupt);
   });

@@ -18,7 +18,7 @@ import { type DataType, type Endian, isFixed } from "../../bytes/dtype.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { Codec, CodecSpec } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
-import { asInteger, asList, asObject, asString, show, wrong } from "./document.js";
+import { asInteger, asList, asObject, asString, wrong } from "./document.js";
 import { parseNumpyDtype } from "./dtype-numpy.js";
 
 /** Of all codecs that have a place in a document, whether or not Octavo can run them. */
@@ -57,8 +57,6 @@ const shuffles = ["noshuffle", "shuffle", "bitshuffle"];
 function fromNumcodecs(value: Json, itemSize: number, where: string): CodecSpec {
   const { id, ...rest } = asObject(value, "codecs as {id, …}", where);
   const name = asString(id, "a codec's id", where);
-  if (name === "crc32c" && rest.location !== undefined && rest.location !== "end")
-    throw new Unsupported(`${where} has a crc32c at the ${show(rest.location)}, Octavo knows it at the end`, { where });
   if (name !== "blosc") return { name, configuration: rest };
   return bloscSpec(rest.cname ?? "lz4", rest.clevel ?? 5, rest.shuffle ?? 1, rest.blocksize ?? 0, itemSize, where);
 }
@@ -198,25 +196,42 @@ function fromV3(entry: Json, rank: number, itemSize: number, where: string): Cod
     const order = configuration.order === "F" ? reversed(rank) : reversed(rank).reverse();
     return { name: fullName, configuration: { order } };
   }
+  if (fullName === "endian") return { name: "bytes", configuration }; // its name in drafts of v3
   if (fullName !== "sharding_indexed") return { name: fullName, configuration };
-  const inner = { codecs: configuration.codecs, index_codecs: configuration.index_codecs };
-  const lists = Object.entries(inner).map(([key, list]) => [
-    key,
-    chainFromV3(list, rank, itemSize, where) as unknown as Json,
-  ]);
-  return { name: fullName, configuration: { ...configuration, ...Object.fromEntries(lists) } };
+  const inner = chainFromV3(configuration.codecs, rank, itemSize, where);
+  const index = withEndian(chainFromV3(configuration.index_codecs, 1, 8, where), "little");
+  return shardingSpec(configuration, inner, index);
 }
 
-/** `endian` is for a `bytes` codec that names none: v3 wants it for every type of more than one byte. */
-export function chainToV3(codecs: readonly CodecSpec[], endian: Endian | undefined): Json[] {
+// A list of codecs is JSON in all but its TypeScript type.
+const asJson = (codecs: readonly CodecSpec[]): Json => codecs as unknown as Json;
+const asCodecs = (value: Json | undefined): readonly CodecSpec[] => value as unknown as readonly CodecSpec[];
+
+function shardingSpec(own: JsonObject, inner: readonly CodecSpec[], index: readonly CodecSpec[]): CodecSpec {
+  return { name: "sharding_indexed", configuration: { ...own, codecs: asJson(inner), index_codecs: asJson(index) } };
+}
+
+/** The same codecs, with a byte order wherever `bytes` names none. */
+export function withEndian(codecs: readonly CodecSpec[], endian: Endian): CodecSpec[] {
+  return codecs.map((spec) => {
+    const { name, configuration } = spec;
+    if (name === "bytes") return { name, configuration: { ...configuration, endian: configuration.endian ?? endian } };
+    if (name !== "sharding_indexed") return spec;
+    const inner = withEndian(asCodecs(configuration.codecs), endian);
+    return shardingSpec(configuration, inner, asCodecs(configuration.index_codecs));
+  });
+}
+
+export function chainToV3(codecs: readonly CodecSpec[]): Json[] {
   return codecs.map(({ name, configuration: own }) => {
     const configuration: { [key: string]: Json } = { ...defaults.get(name), ...own };
-    if (name === "bytes" && endian !== undefined) configuration.endian ??= endian;
     if (name === "sharding_indexed") {
-      configuration.codecs = chainToV3(own.codecs as unknown as CodecSpec[], endian);
-      configuration.index_codecs = chainToV3(own.index_codecs as unknown as CodecSpec[], "little");
+      configuration.codecs = chainToV3(asCodecs(own.codecs));
+      configuration.index_codecs = chainToV3(asCodecs(own.index_codecs));
     }
-    const known = v3Names.includes(name) || !kinds.has(name) ? name : `numcodecs.${name}`;
+    // Only numcodecs' crc32c can lie elsewhere than at the end.
+    const isCore = v3Names.includes(name) && configuration.location === undefined;
+    const known = isCore || !kinds.has(name) ? name : `numcodecs.${name}`;
     return Object.keys(configuration).length === 0 ? { name: known } : { name: known, configuration };
   });
 }
@@ -224,10 +239,11 @@ export function chainToV3(codecs: readonly CodecSpec[], endian: Endian | undefin
 /** The byte order in which elements lie on disk, which v3 hides in its codecs. */
 export function endianOf(codecs: readonly CodecSpec[], where: string): Endian | undefined {
   for (const { name, configuration } of codecs) {
-    if (name === "sharding_indexed") return endianOf(configuration.codecs as unknown as CodecSpec[], where);
+    if (name === "sharding_indexed") return endianOf(asCodecs(configuration.codecs), where);
     if (name !== "bytes") continue;
     const { endian } = configuration;
-    if (endian === undefined || endian === "little" || endian === "big") return endian;
+    if (endian === "little" || endian === "big") return endian;
+    if (endian === undefined || endian === null) return undefined;
     throw wrong(where, 'an endian of "little" or "big"', endian);
   }
   return undefined;

@@ -72,14 +72,13 @@ function refuse(version: number, what: string): never {
 function arrayV3(meta: ArrayMeta): Document {
   if (meta.keys.kind === "v0") refuse(3, "the chunk keys of v0");
   const { kind, separator } = meta.keys;
-  const endian = "endian" in meta.dtype && meta.dtype.size > 1 ? meta.dtype.endian : undefined;
   return {
     shape: meta.shape,
     data_type: formatV3Dtype(meta.dtype, "zarr.json"),
     chunk_grid: { name: "regular", configuration: { chunk_shape: meta.chunkShape } },
     chunk_key_encoding: { name: kind, configuration: { separator } },
     fill_value: fillOf(meta, 3),
-    codecs: chainToV3(meta.codecs, endian),
+    codecs: chainToV3(meta.codecs),
     attributes: meta.attributes,
     ...(meta.dimensionNames === undefined ? {} : { dimension_names: meta.dimensionNames }),
     zarr_format: 3,

@@ -16,12 +16,12 @@
  *
  * Any other key must say `must_understand: false`, else the node is Unsupported; it is kept for writing back.
  */
-import { type DataType, isFixed } from "../../bytes/dtype.js";
+import { type DataType, isFixed, swapUnit } from "../../bytes/dtype.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { CodecSpec } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import type { Limits } from "../../limits.js";
-import { chainFromV3, endianOf } from "./chain.js";
+import { chainFromV3, endianOf, withEndian } from "./chain.js";
 import { consolidate } from "./consolidated.js";
 import {
   asChunkShape,
@@ -83,11 +83,12 @@ function parseArray(document: JsonObject, limits: Limits, where: string): Own<Ar
   const shape = asShape(document.shape, "shape", where);
   const chunkShape = parseGrid(document.chunk_grid, shape, where);
   const little = parseV3Dtype(document.data_type, "little", where);
-  const codecs = chainFromV3(document.codecs, shape.length, isFixed(little) ? little.size : 1, where);
-  const endian = endianOf(codecs, where);
+  const chain = chainFromV3(document.codecs, shape.length, isFixed(little) ? little.size : 1, where);
+  const endian = endianOf(chain, where);
   const dtype = endian === "big" ? parseV3Dtype(document.data_type, endian, where) : little;
-  if (endian === undefined && "endian" in dtype && dtype.size > 1)
-    notes.push("The bytes codec names no byte order; little-endian is assumed.");
+  const isBare = endian === undefined && isFixed(dtype) && swapUnit(dtype) > 1;
+  if (isBare) notes.push("The bytes codec names no byte order; little-endian is assumed.");
+  const codecs = isBare ? withEndian(chain, "little") : chain;
   checkChunkBytes(parseShards(codecs, chunkShape, dtype, limits, where), dtype, limits, where);
   const fillIsNull = document.fill_value === null;
   if (fillIsNull) notes.push("The fill value is null, which Zarr v3 does not have; zeros are assumed.");

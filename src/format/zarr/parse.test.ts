@@ -225,13 +225,13 @@ describe("any bytes", () => {
         };
         onlyOurErrors(new TextEncoder().encode(JSON.stringify(mutate(JSON.parse(text)))));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
   it("every single-bit flip of real documents gives a value or one of Octavo's errors", () => {
     for (const name of documents) {
       const bytes = new Uint8Array(readFileSync(join(root, name)));
-      for (let bit = 0; bit < bytes.length * 8; bit += 11) {
+      for (let bit = 0; bit < bytes.length * 8; bit += 23) {
         bytes[bit >> 3]! ^= 1 << (bit & 7);
         onlyOurErrors(bytes);
         bytes[bit >> 3]! ^= 1 << (bit & 7);

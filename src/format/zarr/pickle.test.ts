@@ -167,7 +167,7 @@ describe("any other pickle", () => {
           if (!(error instanceof OctavoError)) throw error;
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });
