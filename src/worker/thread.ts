@@ -23,7 +23,8 @@ export function startThread(url: string | URL, listener: Listener): Thread {
 }
 
 function startNode(threads: typeof import("node:worker_threads"), url: string | URL, listener: Listener): Thread {
-  const worker = new threads.Worker(typeof url === "string" && /^file:/.test(url) ? new URL(url) : url);
+  const program = typeof url === "string" && url.startsWith("file:") ? new URL(url) : url;
+  const worker = new threads.Worker(program, { execArgv: [] }); // flags such as --input-type would keep it from starting
   let ended = false;
   const death = (error: OctavoError) => {
     if (ended) return;

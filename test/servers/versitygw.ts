@@ -14,7 +14,8 @@ export async function startVersitygw(path: string, buckets: readonly string[]): 
       // A sidecar folder holds the metadata, as not every file system of a test machine has extended attributes.
       mkdirSync(join(folder, "sidecar"));
       const sidecar = ["--sidecar", join(folder, "sidecar")];
-      return ["--port", `127.0.0.1:${port}`, "--quiet", "posix", ...sidecar, join(folder, "data")];
+      const gateway = ["--port", `127.0.0.1:${port}`, "--quiet", "--cors-allow-origin", "*"];
+      return [...gateway, "posix", ...sidecar, join(folder, "data")];
     },
     { ROOT_ACCESS_KEY_ID: credentials.accessKeyId, ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey },
     async (url) => (await fetch(url)).status > 0,
