@@ -15,6 +15,8 @@ import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
 import { type Axis, select } from "../../model/region.js";
 import { elementCount, strides } from "../../space/shape.js";
 import { Key } from "../../store/key.js";
+import type { Pool } from "../../worker/pool.js";
+import { type Coder, coderFor } from "./coder.js";
 import { type ChunkCodec, chunkCodec } from "./decode.js";
 import { chunkKey } from "./keys.js";
 import type { ZarrArray } from "./node.js";
@@ -25,6 +27,8 @@ import type { ArrayMeta } from "./types.js";
 export interface ReadRegionOptions extends ReadOptions {
   /** Chunks under way at once; by default as many as decode to 64 MiB, at least 2 and at most 32. */
   readonly concurrency?: number | undefined;
+  /** Workers to decode in; without one, or with one of size 0, this thread does it. */
+  readonly pool?: Pool | undefined;
 }
 
 const IN_FLIGHT = 64 << 20;
@@ -42,7 +46,10 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   const codec = await chunkCodec(meta);
   if (codec.shard === undefined && isOneChunk(axes, meta.chunkShape)) {
     const chunk = axes.map((axis, i) => axis.start / meta.chunkShape[i]!);
-    return result((await readChunk(array, chunk, options)) ?? filled(meta, elementCount(meta.chunkShape)));
+    const coder = coderFor(meta, limits, options);
+    return result(
+      (await readChunk(array, codec, chunk, coder, options)) ?? filled(meta, elementCount(meta.chunkShape)),
+    );
   }
 
   const data = blank(meta, elementCount(shape));
@@ -59,40 +66,38 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   };
 
   const total = countParts(axes, meta.chunkShape);
+  const coder = coderFor(meta, limits, options);
   let done = 0;
   await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(meta, options), async (part) => {
     options.signal?.throwIfAborted();
-    if (codec.shard === undefined) put(part, await readChunk(array, part.chunk, options), meta.chunkShape);
-    else await readShardPart(array, codec, part, put, options);
+    if (codec.shard === undefined) {
+      put(part, await readChunk(array, codec, part.chunk, coder, options), meta.chunkShape);
+    } else {
+      const key = keyOf(array, part.chunk);
+      const source = storeSource(array.store, key, options.signal);
+      await inChunk(`${array.store.url}/${key}`, () => readShard(codec, source, part, put, coder, limits));
+    }
     options.onProgress?.({ done: ++done, total, unit: "chunks" });
   });
   return result(data);
 }
 
-/** The chunk at a place in the grid, whole and at its full size; undefined where there is none. */
-export async function readChunk(
-  array: ZarrArray,
-  chunk: readonly number[],
-  options: ReadRegionOptions = {},
-): Promise<ChunkData | undefined> {
-  const { store, meta } = array;
-  const codec = await chunkCodec(meta);
-  const key = keyOf(array, chunk);
-  const bytes = await store.get(key, { signal: options.signal });
-  if (bytes === undefined) return undefined;
-  return inChunk(`${store.url}/${key}`, () => codec.decode(bytes, withLimits(options.limits)));
-}
-
-async function readShardPart(
+/** The chunk at a place in the grid, at its full size; undefined where there is none. */
+async function readChunk(
   array: ZarrArray,
   codec: ChunkCodec,
-  part: Part,
-  put: (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]) => void,
-  options: ReadRegionOptions,
-): Promise<void> {
-  const key = keyOf(array, part.chunk);
-  const source = storeSource(array.store, key, options.signal);
-  await inChunk(`${array.store.url}/${key}`, () => readShard(codec, source, part, put, withLimits(options.limits)));
+  chunk: readonly number[],
+  coder: Coder,
+  { signal }: ReadRegionOptions,
+): Promise<ChunkData | undefined> {
+  const { store } = array;
+  const key = keyOf(array, chunk);
+  return inChunk(`${store.url}/${key}`, async () => {
+    const data = await coder.decodeFile(codec, store, key);
+    if (data !== undefined) return data;
+    const bytes = await store.get(key, { signal });
+    return bytes && coder.decode(codec, bytes);
+  });
 }
 
 export const keyOf = (array: ZarrArray, chunk: readonly number[]): Key =>

@@ -9,6 +9,7 @@ import { forEachConcurrent } from "../../model/concurrent.js";
 import { elementCount, strides } from "../../space/shape.js";
 import type { Key } from "../../store/key.js";
 import type { ByteRange, Store } from "../../store/types.js";
+import type { Coder } from "./coder.js";
 import type { ChunkCodec } from "./decode.js";
 import { countParts, type Part, parts } from "./plan.js";
 
@@ -47,11 +48,20 @@ const GAP = 32 << 10;
 /** …that does not grow beyond this. */
 const RUN = 16 << 20;
 const REQUESTS = 8;
+/** Inner chunks of one request that are decoded at once, where there are workers for them. */
+const DECODES = 4;
 
 export type Put = (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]) => void;
 
 /** Hands the inner chunks that `part` touches to `put`, as parts of the same result; undefined stands for fill. */
-export async function readShard(codec: ChunkCodec, from: Source, part: Part, put: Put, limits: Limits): Promise<void> {
+export async function readShard(
+  codec: ChunkCodec,
+  from: Source,
+  part: Part,
+  put: Put,
+  coder: Coder,
+  limits: Limits,
+): Promise<void> {
   const { inner, grid, index } = codec.shard!;
   const everything = countParts(part.source, inner.spec.shape) === elementCount(grid);
   let source = from;
@@ -76,16 +86,16 @@ export async function readShard(codec: ChunkCodec, from: Source, part: Part, put
   }
   if (inner.shard !== undefined) {
     return forEachConcurrent(wanted, REQUESTS, ({ offset, length, part }) =>
-      readShard(inner, stretch(source, offset, length), part, put, limits),
+      readShard(inner, stretch(source, offset, length), part, put, coder, limits),
     );
   }
   await forEachConcurrent(runs(wanted), REQUESTS, async (run) => {
     const bytes = await source.read({ offset: run.offset, length: run.length });
     if (bytes === undefined) throw new Corrupt("the shard went away while it was read");
-    for (const { offset, length, part } of run.items) {
+    await forEachConcurrent(run.items, DECODES, async ({ offset, length, part }) => {
       const start = offset - run.offset;
-      put(part, inner.decode(bytes.subarray(start, start + length), limits), inner.spec.shape);
-    }
+      put(part, await coder.decode(inner, bytes.subarray(start, start + length)), inner.spec.shape);
+    });
   });
 }
 

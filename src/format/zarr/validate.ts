@@ -15,13 +15,13 @@
  * | 4     | zarr/shard-index          | error    | a shard whose index cannot be read, or points outside it          |
  * | 5     | zarr/trailing-bytes       | warning  | bytes behind the end that a blosc chunk itself states             |
  */
-import type { CodecSpec } from "../../codec/types.js";
 import { OctavoError } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { Finding, Severity, ValidateOptions } from "../../model/format.js";
 import type { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { checkChunk } from "./check-chunk.js";
+import { innermost } from "./coder.js";
 import { checkConsolidated } from "./consolidated-check.js";
 import { type ChunkCodec, chunkCodec } from "./decode.js";
 import { parseChunkKey } from "./keys.js";
@@ -103,12 +103,6 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
   }
 }
 
-function endsInBlosc(codecs: readonly CodecSpec[]): boolean {
-  const [first] = codecs;
-  const inner = first?.name === "sharding_indexed" ? (first.configuration.codecs as unknown as CodecSpec[]) : undefined;
-  return inner === undefined ? codecs.at(-1)?.name === "blosc" : endsInBlosc(inner);
-}
-
 /** What is wrong with a chunk; undefined where there is none. */
 async function checkKey(
   array: ZarrArray,
@@ -124,7 +118,7 @@ async function checkKey(
     const bytes = await store.get(key, { signal });
     return (
       bytes &&
-      checkChunk(codec, bytes, endsInBlosc(array.meta.codecs), withLimits(options.limits))
+      checkChunk(codec, bytes, innermost(array.meta.codecs).at(-1)?.name === "blosc", withLimits(options.limits))
         .filter((found) => found.level <= level)
         .map(({ severity, rule, inside, message }) =>
           finding(severity, rule, inside === "" ? key : `${key} ${inside}`, message),

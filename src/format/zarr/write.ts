@@ -22,6 +22,8 @@ import { select } from "../../model/region.js";
 import { elementCount, strides } from "../../space/shape.js";
 import type { Key } from "../../store/key.js";
 import type { Condition, Store } from "../../store/types.js";
+import type { Pool } from "../../worker/pool.js";
+import { type Coder, coderFor } from "./coder.js";
 import { type ChunkCodec, chunkCodec } from "./decode.js";
 import type { ZarrArray } from "./node.js";
 import { countParts, coversChunk, type Part, parts, sourceLayout, targetLayout } from "./plan.js";
@@ -33,9 +35,13 @@ export interface WriteOptions extends ReadOptions {
   readonly concurrency?: number | undefined;
   /** Store chunks that are nothing but fill. Off, since absent chunks read the same; v0 always did, and so it is on there. */
   readonly writeEmptyChunks?: boolean | undefined;
+  /** Workers to encode in; without one, or with one of size 0, this thread does it. */
+  readonly pool?: Pool | undefined;
 }
 
 const TRIES = 50;
+/** Inner chunks of one shard that are encoded at once, where there are workers for them. */
+const ENCODES = 8;
 
 /** Writes `values` to a region; an array without axes goes to every element of it. */
 export async function writeRegion(
@@ -105,7 +111,8 @@ async function writeChunk(
   const keepEmpty = options.writeEmptyChunks ?? meta.version === 0;
   const covered = coversChunk(part, meta.chunkShape, meta.shape);
   const extent = meta.chunkShape.map((length, i) => Math.min(length, meta.shape[i]! - part.chunk[i]! * length));
-  const change: Change = { meta, values, keepEmpty, limits: withLimits(options.limits) };
+  const limits = withLimits(options.limits);
+  const change: Change = { meta, values, keepEmpty, limits, coder: coderFor(meta, limits, options) };
   const attempt = async (): Promise<void> => {
     const condition = covered ? undefined : await asItIs(store, key, signal);
     const old = covered ? undefined : await store.get(key, { signal });
@@ -113,7 +120,7 @@ async function writeChunk(
     if (bytes !== undefined) return store.set(key, bytes, { signal, if: condition });
     if (condition === undefined) return store.delete(key, { signal });
     if (old === undefined) return;
-    const empty = codec.encode(filled(meta, elementCount(meta.chunkShape)));
+    const empty = codec.encode(filled(meta, elementCount(meta.chunkShape)), { keepEmpty: true });
     return store.set(key, empty, { signal, if: condition });
   };
   await inTurn(store, key, () => untilNoConflict(store, attempt));
@@ -124,23 +131,24 @@ interface Change {
   readonly values: Values;
   readonly keepEmpty: boolean;
   readonly limits: Limits;
+  readonly coder: Coder;
 }
 
 /**
  * The bytes of a chunk after the change, undefined if it holds nothing but fill. `old` are its bytes before, and `extent`
  * is how far the array reaches into it.
  */
-function changed(
+async function changed(
   codec: ChunkCodec,
   old: Uint8Array | undefined,
   part: Part,
   extent: readonly number[],
   change: Change,
-): Uint8Array | undefined {
+): Promise<Uint8Array | undefined> {
   const { shape } = codec.spec;
   if (codec.shard !== undefined) return changedShard(codec, old, part, extent, change);
-  const { meta, values, limits } = change;
-  const data = old === undefined ? filled(meta, elementCount(shape)) : codec.decode(old, limits);
+  const { meta, values, coder } = change;
+  const data = old === undefined ? filled(meta, elementCount(shape)) : codec.decode(old, change.limits);
   const into: Layout = sourceLayout(part.source, strides(shape));
   copyStrided(
     data,
@@ -150,27 +158,27 @@ function changed(
     part.source.map((axis) => axis.count),
     meta.dtype,
   );
-  return change.keepEmpty || !isFill(data, meta.fill) ? codec.encode(data) : undefined;
+  return change.keepEmpty || !isFill(data, meta.fill) ? coder.encode(codec, data) : undefined;
 }
 
-function changedShard(
+async function changedShard(
   codec: ChunkCodec,
   old: Uint8Array | undefined,
   part: Part,
   extent: readonly number[],
   change: Change,
-): Uint8Array | undefined {
+): Promise<Uint8Array | undefined> {
   const { inner, grid, index } = codec.shard!;
   const innerShape = inner.spec.shape;
   const place = strides(grid);
   const entries = index.split(old, change.limits);
-  for (const piece of parts(part.source, innerShape)) {
+  await forEachConcurrent(parts(part.source, innerShape), ENCODES, async (piece) => {
     const own: Part = { ...piece, to: piece.to.map((at, axis) => at + part.to[axis]!) };
     const reach = innerShape.map((length, i) => Math.min(length, extent[i]! - piece.chunk[i]! * length));
     const at = piece.chunk.reduce((sum, n, axis) => sum + n * place[axis]!, 0);
     const before = coversChunk(piece, innerShape, extent) ? undefined : entries[at];
-    entries[at] = changed(inner, before, own, reach, change);
-  }
+    entries[at] = await changed(inner, before, own, reach, change);
+  });
   return entries.every((entry) => entry === undefined) ? undefined : index.join(entries);
 }
 
