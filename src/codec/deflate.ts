@@ -4,8 +4,7 @@
  */
 import { adler32 } from "../bytes/hash/adler32.js";
 import { crc32 } from "../bytes/hash/crc.js";
-import { Corrupt, LimitExceeded } from "../errors.js";
-import { decodedCap, type Limits } from "../limits.js";
+import { Corrupt } from "../errors.js";
 import { builtin } from "../platform.js";
 import { type Inflated, inflate } from "./inflate.js";
 
@@ -66,18 +65,5 @@ export async function plainDeflate(): Promise<Deflate> {
       return { content, end: end + 4 };
     },
     crc32,
-  };
-}
-
-/** How much may come out of `bytes`, and what to throw where more does. */
-export function room(what: string, bytes: Uint8Array, expected: number | undefined, limits: Limits) {
-  const cap = expected ?? decodedCap(bytes.length, limits);
-  return {
-    cap,
-    guess: expected ?? Math.min(cap, 4 * bytes.length),
-    wrong: (found: string): Error =>
-      expected === undefined
-        ? new LimitExceeded(`${bytes.length} bytes of ${what} should decode to at most ${cap} bytes, found ${found}`)
-        : new Corrupt(`${what} should decode to ${expected} bytes, found ${found}`),
   };
 }

@@ -15,8 +15,9 @@
 import { concat } from "../bytes/concat.js";
 import { Reader } from "../bytes/reader.js";
 import { Corrupt } from "../errors.js";
-import { type Deflate, loadDeflate, room } from "./deflate.js";
+import { type Deflate, loadDeflate } from "./deflate.js";
 import { integerOption } from "./options.js";
+import { outputRoom } from "./output.js";
 import type { CodecEntry } from "./types.js";
 import type { Zlib } from "./zlib.js";
 
@@ -35,7 +36,7 @@ export function gzipWith(engine: Deflate): Zlib {
       return out;
     },
     decompress(bytes, expected, limits) {
-      const { guess, cap, wrong } = room("gzip data", bytes, expected, limits);
+      const { guess, cap, wrong } = outputRoom("gzip data", bytes.length, expected, limits);
       const reader = new Reader(bytes, "gzip data");
       const parts: Uint8Array[] = [];
       let size = 0;
@@ -77,7 +78,6 @@ function skipHeader(reader: Reader, bytes: Uint8Array, engine: Deflate): void {
 
 export const gzipCodec: CodecEntry = {
   name: "gzip",
-  aliases: ["numcodecs.gzip"],
   async load(configuration) {
     const level = integerOption(configuration, "gzip", "level", [0, 9], 5);
     const gzip = await loadGzip();

@@ -63,9 +63,14 @@ export interface ArrayCodec {
 export interface ArrayBytesCodec {
   readonly kind: "array-bytes";
   decode(bytes: Uint8Array, spec: ChunkSpec, limits: Limits): ChunkData;
-  encode(data: ChunkData, spec: ChunkSpec): Uint8Array;
+  encode(data: ChunkData, spec: ChunkSpec, options?: EncodeOptions): Uint8Array;
   /** The encoded size where the type is of fixed size and the encoding does not depend on the values. */
   encodedSize?(spec: ChunkSpec): number | undefined;
+}
+
+export interface EncodeOptions {
+  /** Shards store inner chunks that are nothing but fill, too. Off: absent ones read the same. */
+  readonly keepEmpty?: boolean | undefined;
 }
 
 export type Codec = BytesCodec | ArrayCodec | ArrayBytesCodec;

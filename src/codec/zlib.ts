@@ -11,8 +11,9 @@
 import { adler32 } from "../bytes/hash/adler32.js";
 import { Corrupt, Unsupported } from "../errors.js";
 import type { Limits } from "../limits.js";
-import { type Deflate, loadDeflate, room } from "./deflate.js";
+import { type Deflate, loadDeflate } from "./deflate.js";
 import { integerOption } from "./options.js";
+import { outputRoom } from "./output.js";
 import type { CodecEntry } from "./types.js";
 
 export interface Zlib {
@@ -37,7 +38,7 @@ export function zlibWith(engine: Deflate): Zlib {
     },
     decompress(bytes, expected, limits) {
       checkHeader(bytes);
-      const { guess, cap, wrong } = room("zlib data", bytes, expected, limits);
+      const { guess, cap, wrong } = outputRoom("zlib data", bytes.length, expected, limits);
       const inflated = engine.inflateZlib(bytes, guess, cap);
       if (inflated === "full") throw wrong("more");
       const { content, end } = inflated;
@@ -60,7 +61,6 @@ function checkHeader(bytes: Uint8Array): void {
 
 export const zlibCodec: CodecEntry = {
   name: "zlib",
-  aliases: ["numcodecs.zlib"],
   async load(configuration) {
     const level = integerOption(configuration, "zlib", "level", [-1, 9], 1);
     const zlib = await loadZlib();

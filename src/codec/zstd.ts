@@ -4,9 +4,10 @@
  * as RFC 8878 says; checksums are verified where a frame has one.
  */
 import { concat } from "../bytes/concat.js";
-import { Corrupt, LimitExceeded } from "../errors.js";
-import { decodedCap, type Limits } from "../limits.js";
+import { Corrupt } from "../errors.js";
+import type { Limits } from "../limits.js";
 import { booleanOption, integerOption } from "./options.js";
+import { outputRoom } from "./output.js";
 import type { CodecEntry } from "./types.js";
 import { nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
@@ -30,13 +31,7 @@ export function zstdWith(engine: ZstdEngine): Zstd {
     compress: (bytes, level, checksum = false) => engine.compress(bytes, level, checksum),
     decompress: (bytes, expected, limits) => {
       const frames = scanZstd(bytes);
-      const cap = expected ?? decodedCap(bytes.length, limits);
-      const wrong = (found: string): Error =>
-        expected === undefined
-          ? new LimitExceeded(
-              `${bytes.length} bytes of zstd data should decode to at most ${cap} bytes, found ${found}`,
-            )
-          : new Corrupt(`zstd data should decode to ${expected} bytes, found ${found}`);
+      const { cap, wrong } = outputRoom("zstd data", bytes.length, expected, limits);
       const declared = frames.reduce((sum, frame) => sum + (frame.contentSize ?? 0), 0);
       if (declared > cap) throw wrong(`${declared} declared`);
       const parts: Uint8Array[] = [];
