@@ -95,6 +95,14 @@ function encodeBlocks(
   return end;
 }
 
+/** c-blosc's own for lz4 and lz4hc; for the others, what comes out as small as theirs. */
+const efforts = {
+  lz4: (level: number) => 10 - level,
+  lz4hc: (level: number) => Math.max(2, 1 << (level - 1)),
+  blosclz: (level: number) => (11 - level) >> 1,
+  snappy: () => 1,
+};
+
 /** One stream of at most `space` bytes, or none where it does not become that small. */
 function encodeStream(
   room: Workspace,
@@ -112,7 +120,7 @@ function encodeStream(
     const stream = inner.compress(room.memory.subarray(from, from + size), level);
     return stream.length <= space ? stream : new Uint8Array(0);
   }
-  const effort = cname === "lz4hc" ? Math.max(2, 1 << (clevel - 1)) : cname === "snappy" ? 1 : 10 - clevel;
+  const effort = efforts[cname](clevel);
   const length = room[`${cname}Encode`](from, size, target, space, effort);
   return room.memory.subarray(target, target + length);
 }

@@ -47,7 +47,11 @@ function wasmKernel({ memory, start, ...loops }: Exports): Kernel {
       if (size > largest) return plainKernel.reserve(size);
       const missing = first + size + slack - workspace.memory.length;
       if (missing > 0) {
-        memory.grow(Math.ceil(missing / 65536));
+        try {
+          memory.grow(Math.ceil(missing / 65536));
+        } catch {
+          return plainKernel.reserve(size); // no room for the whole to grow, perhaps still for a piece
+        }
         workspace = { ...loops, memory: new Uint8Array(memory.buffer), start: first };
       }
       return workspace;

@@ -21,6 +21,9 @@ const patterns = memory.data<u8>([
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0,
 ]);
 
+// The largest multiple of d up to 16: how far a whole number of patterns reaches. A division takes longer than a whole match.
+const steps = memory.data<u8>([0, 16, 16, 15, 16, 15, 12, 14, 16, 9, 10, 11, 12, 13, 14, 15]);
+
 /** Copies n bytes between places at least 16 bytes apart, the target being the later one if they overlap. */
 // @ts-ignore: decorator
 @inline
@@ -38,12 +41,14 @@ export function copyFar(dst: usize, src: usize, n: usize): void {
 @inline
 export function copyMatch(dst: usize, distance: usize, n: usize): void {
   if (distance >= 16) {
-    copyFar(dst, dst - distance, n);
+    v128.store(dst, v128.load(dst - distance)); // two vectors hold most matches, and need no loop to predict
+    v128.store(dst, v128.load(dst - distance, 16), 16);
+    if (n > 32) copyFar(dst + 32, dst - distance + 32, n - 32);
     return;
   }
   const end = dst + n;
   const pattern = v128.swizzle(v128.load(dst - distance), v128.load(patterns + (distance << 4)));
-  const step = 16 - (<usize>16 % distance);
+  const step = <usize>load<u8>(steps + distance);
   do {
     v128.store(dst, pattern);
     dst += step;

@@ -21,11 +21,11 @@ export function lz4Decode(src: usize, srcLen: usize, dst: usize, dstLen: usize):
     }
     if (literals > limit - dst) return -3;
     if (literals > end - src) return -1;
-    if (literals) copyFar(dst, src, literals);
+    v128.store(dst, v128.load(src)); // mostly enough, and then without a loop to predict
+    if (literals > 16) copyFar(dst + 16, src + 16, literals - 16);
     src += literals;
     dst += literals;
-    if (src == end) return dst == limit ? <i32>dstLen : -4; // only literals may come last
-    if (end - src < 2) return -1;
+    if (end - src < 2) return src < end ? -1 : dst == limit ? <i32>dstLen : -4; // only literals may come last
     const distance = <usize>load<u16>(src);
     src += 2;
     if (distance == 0 || distance > dst - start) return -2;
