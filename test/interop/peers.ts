@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 export const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
-export const venv = process.env["OCTAVO_PEERS"] ?? join(root, ".cache/peers");
+export const venv = process.env.OCTAVO_PEERS ?? join(root, ".cache/peers");
 const python = join(venv, "bin/python");
 
 /** Why the peers cannot be asked; undefined when they can. */
@@ -17,7 +17,7 @@ export function missingPeers(): string | undefined {
   const found = existsSync(python) && spawnSync(python, ["-c", "import zarr, tensorstore, numcodecs"]).status === 0;
   if (found) return undefined;
   const reason = `no Python peers in ${venv}: run "npm run peers"`;
-  if (process.env["CI"] === "true") throw new Error(reason);
+  if (process.env.CI === "true") throw new Error(reason);
   return reason;
 }
 

@@ -83,11 +83,18 @@ async function sameInZarrita(path: string, version: 2 | 3, expected: ArrayLike<n
   try {
     const open = version === 2 ? zarrita.open.v2 : zarrita.open.v3;
     const array = await open(new FileSystemStore(path), { kind: "array" });
-    const got = [...((await zarrita.get(array)).data as unknown as Iterable<number | bigint | boolean>)];
-    const wrong = got.findIndex((value, i) => (typeof value === "boolean" ? Number(value) : value) !== expected[i]);
-    return got.length === expected.length && wrong === -1
-      ? ""
-      : `element ${wrong} is ${got[wrong]}, expected ${expected[wrong]}`;
+    const { data, shape, stride } = await zarrita.get(array);
+    const values = data as unknown as { get?(i: number): unknown; [i: number]: unknown };
+    for (let i = 0; i < expected.length; i++) {
+      let [rest, at] = [i, 0];
+      for (let axis = shape.length - 1; axis >= 0; axis--) {
+        at += (rest % shape[axis]!) * stride[axis]!;
+        rest = Math.floor(rest / shape[axis]!);
+      }
+      const found = values.get === undefined ? values[at] : Number(values.get(at));
+      if (found !== expected[i]) return `element ${i} is ${found}, expected ${expected[i]}`;
+    }
+    return "";
   } catch (error) {
     return String(error);
   }

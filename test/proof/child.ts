@@ -1,0 +1,50 @@
+/**
+ * What the proof does in other processes: `child.ts rewrite|append|convert …`.
+ * Writers work on a file store until they are done or killed; each change that was acknowledged is a line on stdout.
+ */
+import { convertZarr } from "../../src/convert/arrays.js";
+import { append, createArray, openZarr, resize, writeRegion, type ZarrArray } from "../../src/format/zarr/index.js";
+import { ndarray } from "../../src/model/elements.js";
+import { fileStore } from "../../src/store/file.js";
+import { Prefix } from "../../src/store/key.js";
+
+const [what, folder, ...rest] = process.argv.slice(2) as [string, string, ...string[]];
+const store = fileStore(folder, { durability: "none" }); // a kill leaves what the kernel has; only a power cut needs more
+const open = async (): Promise<ZarrArray> => (await openZarr(store)) as ZarrArray;
+
+/** Every chunk gets the same number everywhere, round after round, sometimes with another shape. */
+async function rewrite(): Promise<void> {
+  let array = await open();
+  for (let round = 1; ; round++) {
+    const [rows, columns] = array.shape as [number, number];
+    const values = ndarray([rows, columns], new Int32Array(rows * columns).fill(round));
+    await writeRegion(array, undefined, values);
+    console.log(round);
+    if (round % 3 === 0) array = await resize(array, [rows === 40 ? 30 : 40, columns]);
+  }
+}
+
+/** Rows that say who wrote them. */
+async function appendRows(who: number, count: number): Promise<void> {
+  const array = await open();
+  for (let k = 0; k < count; k++) await append(array, ndarray([1, 2], Int32Array.of(who, k)));
+}
+
+/** Peak memory over the start while converting, in bytes. */
+async function convert(target: string, maxMemory: number): Promise<void> {
+  await createArray(fileStore(`${folder}/warm`), Prefix.root, { shape: [4], dtype: "int32" });
+  const source = await open();
+  const before = process.resourceUsage().maxRSS;
+  await convertZarr(
+    source,
+    fileStore(target, { durability: "none" }),
+    Prefix.root,
+    { codecs: "zstd", chunkShape: [256, 4096] },
+    { maxMemory },
+  );
+  console.log((process.resourceUsage().maxRSS - before) * 1024);
+}
+
+if (what === "rewrite") await rewrite();
+else if (what === "append") await appendRows(Number(rest[0]), Number(rest[1]));
+else await convert(rest[0]!, Number(rest[1]));
