@@ -21,20 +21,16 @@ import { Corrupt, Unsupported } from "../../errors.js";
 import { asInteger, asList, asObject, asString, wrong } from "./document.js";
 import { parseNumpyDtype } from "./dtype-numpy.js";
 
-/** Of all codecs that have a place in a document, whether or not Octavo can run them. */
-const kinds: ReadonlyMap<string, Codec["kind"]> = new Map([
-  ...["transpose", "delta", "fixedscaleoffset", "packbits", "quantize", "bitround", "astype"].map(
-    (name) => [name, "array-array"] as const,
-  ),
-  ...["bytes", "vlen-utf8", "vlen-bytes", "vlen-array", "sharding_indexed"].map(
-    (name) => [name, "array-bytes"] as const,
-  ),
-  ...["blosc", "zstd", "gzip", "zlib", "lz4", "bz2", "lzma"].map((name) => [name, "bytes-bytes"] as const),
-  ...["shuffle", "crc32c", "crc32", "adler32", "fletcher32", "jenkins_lookup3"].map(
-    (name) => [name, "bytes-bytes"] as const,
-  ),
-]);
+/** All codecs that have a place in a document, whether or not Octavo can run them. */
+const onArrays = ["transpose", "delta", "fixedscaleoffset", "packbits", "quantize", "bitround", "astype"];
+const toBytes = ["bytes", "vlen-utf8", "vlen-bytes", "vlen-array", "sharding_indexed"];
+const compressors = ["blosc", "zstd", "gzip", "zlib", "lz4", "bz2", "lzma"];
 const notCompressors = ["shuffle", "crc32c", "crc32", "adler32", "fletcher32", "jenkins_lookup3"];
+const kinds: ReadonlyMap<string, Codec["kind"]> = new Map([
+  ...onArrays.map((name) => [name, "array-array"] as const),
+  ...toBytes.map((name) => [name, "array-bytes"] as const),
+  ...[...compressors, ...notCompressors].map((name) => [name, "bytes-bytes"] as const),
+]);
 const v3Names = [
   "transpose",
   "bytes",
@@ -108,33 +104,33 @@ export function chainFromV2(
   rank: number,
   where: string,
 ): CodecSpec[] {
-  const onArrays: CodecSpec[] =
+  const before: CodecSpec[] =
     order === "F" && rank > 1 ? [{ name: "transpose", configuration: { order: reversed(rank) } }] : [];
-  const onBytes: CodecSpec[] = [];
-  let toBytes: CodecSpec | undefined;
+  const after: CodecSpec[] = [];
+  let middle: CodecSpec | undefined;
   let stored = dtype;
-  const itemSize = (): number => (isFixed(stored) && onBytes.length === 0 ? stored.size : 1);
+  const itemSize = (): number => (isFixed(stored) && after.length === 0 ? stored.size : 1);
   for (const filter of filters ? asList(filters, "a list of filters, or null", where) : []) {
     const spec = fromNumcodecs(filter, itemSize(), where);
     const kind = kinds.get(spec.name) ?? "bytes-bytes";
     if (kind === "bytes-bytes") {
-      onBytes.push(spec);
+      after.push(spec);
       continue;
     }
-    if (toBytes !== undefined || onBytes.length > 0)
+    if (middle !== undefined || after.length > 0)
       throw new Unsupported(`${where} has the filter ${spec.name}, which works on arrays, after one that gives bytes`, {
         where,
       });
     if (kind === "array-bytes") {
-      toBytes = spec;
+      middle = spec;
     } else {
-      onArrays.push(spec);
+      before.push(spec);
       const astype = spec.configuration.astype ?? spec.configuration.dtype;
       if (astype !== undefined) stored = parseNumpyDtype(astype, where);
     }
   }
-  if (compressor) onBytes.push(fromNumcodecs(compressor, itemSize(), where));
-  return [...onArrays, toBytes ?? bytesSpec(stored), ...onBytes];
+  if (compressor) after.push(fromNumcodecs(compressor, itemSize(), where));
+  return [...before, middle ?? bytesSpec(stored), ...after];
 }
 
 /** The same back: what v2 can say of a chain. */

@@ -89,6 +89,11 @@ export function wrong(where: string, expected: string, found: Json | undefined):
   });
 }
 
+/** For the right side of `??`. */
+export function fail(error: () => Error): never {
+  throw error();
+}
+
 /** A value in an error message: short, and without failing on bigints. */
 export function show(value: Json): string {
   if (typeof value === "number" || typeof value === "bigint") return String(value);

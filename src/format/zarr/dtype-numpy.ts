@@ -19,7 +19,7 @@ import type { Json } from "../../bytes/json.js";
 import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
 import { asList, asShape, asString, show, wrong } from "./document.js";
 
-const MAX_ITEM = 2 ** 31 - 1; // numpy keeps the size of an element in a C int
+const MAX_ITEM = 2 ** 24; // numpy allows 2^31 − 1; but every array holds one fill value, and no real element comes near
 const UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic"];
 
 export function parseNumpyDtype(value: Json | undefined, where: string): FixedDataType {
@@ -82,7 +82,7 @@ function parseSimple(text: string, where: string): FixedDataType {
 /** The unit of a datetime, checked; shared with v3. */
 export function timeUnit(unit: string, scale: number, where: string): { unit: string; scale: number } {
   if (!UNITS.includes(unit)) throw wrong(where, `a time unit of ${UNITS.join(" ")}`, unit);
-  if (!(Number.isInteger(scale) && scale >= 1 && scale <= MAX_ITEM))
+  if (!(Number.isInteger(scale) && scale >= 1 && scale < 2 ** 31))
     throw wrong(where, "a positive number of time units", scale);
   return { unit: unit === "μs" ? "us" : unit, scale };
 }

@@ -25,7 +25,7 @@ import { I64, U64 } from "../../bytes/u64.js";
 import type { Element } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
 import { valueAt } from "../../model/elements.js";
-import { show, wrong } from "./document.js";
+import { fail, show, wrong } from "./document.js";
 import { formatNumpyDtype } from "./dtype-numpy.js";
 import * as element from "./element.js";
 
@@ -141,10 +141,6 @@ function ascii(text: string | undefined): Uint8Array | undefined {
 
 const exactly = (bytes: Uint8Array, size: number): Uint8Array | undefined =>
   bytes.length === size ? bytes : undefined;
-
-function fail(error: () => Error): never {
-  throw error();
-}
 
 /** The value that a v2 document, or with `version` 0 a `__zmeta__`, has for this fill. */
 export function formatNumpyFill(fill: Element, dtype: DataType, version: 0 | 2, where: string): WritableJson {

@@ -20,7 +20,7 @@ import { I64 } from "../../bytes/u64.js";
 import type { Element } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
 import { valueAt } from "../../model/elements.js";
-import { show, wrong } from "./document.js";
+import { fail, show, wrong } from "./document.js";
 import * as element from "./element.js";
 import { formatFloat, toFloat, trimZeros } from "./fill-numpy.js";
 
@@ -110,10 +110,6 @@ function byteList(value: Json): Uint8Array | undefined {
 
 function asText(value: Json, where: string): string {
   return typeof value === "string" ? value : fail(() => wrong(where, "a fill value as text", value));
-}
-
-function fail(error: () => Error): never {
-  throw error();
 }
 
 export function formatV3Fill(fill: Element, dtype: DataType, where: string): WritableJson {

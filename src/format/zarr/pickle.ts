@@ -22,6 +22,7 @@
 import type { Json } from "../../bytes/json.js";
 import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
 import type { Limits } from "../../limits.js";
+import { fail } from "./document.js";
 import { type Dict, type Global, is, unfold, type Value } from "./pickle-numpy.js";
 
 const globals: ReadonlyMap<string, Global> = new Map([
@@ -114,13 +115,13 @@ function run(bytes: Uint8Array, where: string): Value {
         stack.push(integer(line().replace(/L$/, "")));
         break;
       case "F":
-        stack.push(float(line()) ?? fail(broken("has a float that is none")));
+        stack.push(float(line()) ?? fail(() => broken("has a float that is none")));
         break;
       case "S":
-        stack.push(quoted(line()) ?? fail(broken("has a string that is none")));
+        stack.push(quoted(line()) ?? fail(() => broken("has a string that is none")));
         break;
       case "V":
-        stack.push(escaped(line()) ?? fail(broken("has a text with a broken escape")));
+        stack.push(escaped(line()) ?? fail(() => broken("has a text with a broken escape")));
         break;
       case "N":
         stack.push(null);
@@ -148,7 +149,7 @@ function run(bytes: Uint8Array, where: string): Value {
       }
       case "R": {
         const parameters = pop();
-        stack.push(call(pop(), parameters) ?? fail(broken("calls something in a way that zarr 0.3.0 never did")));
+        stack.push(call(pop(), parameters) ?? fail(() => broken("calls something in a way that zarr 0.3.0 never did")));
         break;
       }
       case "b": {
@@ -228,8 +229,4 @@ function escaped(text: string): string | undefined {
     return isBroken ? "" : String.fromCodePoint(code);
   });
   return isBroken ? undefined : plain;
-}
-
-function fail(error: Error): never {
-  throw error;
 }
