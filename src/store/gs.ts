@@ -15,6 +15,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../bytes/js
 import { Corrupt, InvalidInput, NotFound, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Key, Prefix } from "./key.js";
+import { turnPages } from "./pages.js";
 import { checkRange } from "./range.js";
 import { type Fetch, isEmptyRange, rangeFromSize, rangeHeader, readBody, readText, refusal, send } from "./response.js";
 import type { ByteRange, CallOptions, Stat, Store } from "./types.js";
@@ -96,29 +97,21 @@ export function gsStore(options: GsOptions): GsStore {
     return { size: bytes, version: typeof generation === "string" ? generation : undefined };
   }
 
-  async function* pages(
-    prefix: Prefix,
-    delimiter: string,
-    options: CallOptions | undefined,
-  ): AsyncGenerator<JsonObject> {
+  function pages(prefix: Prefix, delimiter: string, options: CallOptions | undefined) {
     const where = `the list of ${url}/${prefix}`;
-    const seen = new Set<string>();
-    for (let next: Json | undefined; ; ) {
-      const query = `?fields=items(name,size),prefixes,nextPageToken&prefix=${name(root + prefix)}${delimiter}`;
-      const response = await ask(typeof next === "string" ? `${query}&pageToken=${name(next)}` : query, where, options);
+    const query = `?fields=items(name,size),prefixes,nextPageToken&prefix=${name(root + prefix)}${delimiter}`;
+    const turn = async (token: string | undefined) => {
+      const response = await ask(token === undefined ? query : `${query}&pageToken=${name(token)}`, where, options);
       if (!response.ok) throw refusal(response, where, sentence(await readText(response)));
-      const page = await document(response, where);
-      yield page;
-      next = page.nextPageToken;
-      if (typeof next !== "string" || next === "") return;
-      if (seen.has(next)) throw new Corrupt(`${where} comes back to a page it already gave`, { where });
-      seen.add(next);
-    }
+      const { items, prefixes, nextPageToken: next } = await document(response, where);
+      return { items, prefixes, next: typeof next === "string" && next !== "" ? next : undefined };
+    };
+    return turnPages(turn, where, options);
   }
 
   const strings = (list: Json | undefined): string[] =>
     Array.isArray(list) ? list.filter((item) => typeof item === "string" && item.startsWith(root)) : [];
-  const items = (page: JsonObject): { key: Key; size: number | undefined }[] =>
+  const entries = (page: { readonly items: Json | undefined }): { key: Key; size: number | undefined }[] =>
     (Array.isArray(page.items) ? page.items : []).flatMap((item: Json) => {
       const [full] = isJsonObject(item) ? strings([item.name ?? null]) : [];
       const key = full?.slice(root.length) ?? "";
@@ -146,12 +139,12 @@ export function gsStore(options: GsOptions): GsStore {
     },
     stat,
     async *list(prefix, options) {
-      for await (const page of pages(prefix, "", options)) yield* items(page);
+      for await (const page of pages(prefix, "", options)) yield* entries(page);
     },
     async children(prefix, options) {
       const [keys, prefixes] = [new Set<Key>(), new Set<Prefix>()];
       for await (const page of pages(prefix, "&delimiter=%2F", options)) {
-        for (const { key } of items(page)) keys.add(key);
+        for (const { key } of entries(page)) keys.add(key);
         for (const full of strings(page.prefixes)) {
           const below = full.slice(root.length, -1);
           if (full.endsWith("/") && Key.is(below)) prefixes.add(Prefix.of(below));

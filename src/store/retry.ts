@@ -20,40 +20,47 @@ export interface RetryOptions {
   readonly longest?: number | undefined;
 }
 
-export function retryStore(store: Store, options: RetryOptions = {}): Store {
-  const { tries = 5, base = 200, longest = 30_000 } = options;
-
-  async function again<T>(work: () => Promise<T>, call: CallOptions | undefined): Promise<T> {
-    for (let n = 1; ; n++) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof OctavoError) || !isTransient(error)) throw error;
-        const asked = (error.retryAfter ?? 0) * 1000;
-        if (n >= tries || asked > longest) throw gaveUp(error, n);
-        const pause = Math.max(asked, Math.random() * Math.min(longest, base * 2 ** (n - 1)));
-        await sleep(pause, call?.signal);
-      }
+/** Does the work until it succeeds, fails for a lasting reason, or has failed too often. */
+export async function again<T>(
+  work: () => Promise<T>,
+  call: CallOptions | undefined,
+  { tries = 5, base = 200, longest = 30_000 }: RetryOptions = {},
+): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof OctavoError) || !isTransient(error)) throw error;
+      const asked = (error.retryAfter ?? 0) * 1000;
+      if (n >= tries || asked > longest) throw gaveUp(error, n);
+      const pause = Math.max(asked, Math.random() * Math.min(longest, base * 2 ** (n - 1)));
+      await sleep(pause, call?.signal);
     }
   }
+}
 
+export function retryStore(store: Store, options: RetryOptions = {}): Store {
   return wrap(store, {
-    get: (key, call) => again(() => store.get(key, call), call),
-    stat: (key, call) => again(() => store.stat(key, call), call),
-    children: (prefix, call) => again(() => store.children(prefix, call), call),
+    get: (key, call) => again(() => store.get(key, call), call, options),
+    stat: (key, call) => again(() => store.stat(key, call), call, options),
+    children: (prefix, call) => again(() => store.children(prefix, call), call, options),
     async *list(prefix, call) {
       // Only up to the first key: from there on a second try would give keys twice.
-      const steps = await again(async () => {
-        const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
-        return { iterator, first: await iterator.next() };
-      }, call);
+      const steps = await again(
+        async () => {
+          const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
+          return { iterator, first: await iterator.next() };
+        },
+        call,
+        options,
+      );
       if (steps.first.done) return;
       yield steps.first.value;
       yield* { [Symbol.asyncIterator]: () => steps.iterator };
     },
     set: (key, value, call) =>
-      call?.if === undefined ? again(() => store.set(key, value, call), call) : store.set(key, value, call),
-    delete: (key, call) => again(() => store.delete(key, call), call),
+      call?.if === undefined ? again(() => store.set(key, value, call), call, options) : store.set(key, value, call),
+    delete: (key, call) => again(() => store.delete(key, call), call, options),
   });
 }
 

@@ -7,7 +7,8 @@
  * uploads need little memory and 10,000 parts reach 7.8 TiB. A value that ends within the first part is put in one piece.
  */
 import { Corrupt, type OctavoError, Unsupported } from "../errors.js";
-import { isTransient, readText } from "./response.js";
+import { readText } from "./response.js";
+import { again } from "./retry.js";
 import type { Fault, S3Client, S3Request } from "./s3-request.js";
 import { Xml } from "./s3-xml.js";
 import type { HeaderMap } from "./sigv4.js";
@@ -17,7 +18,6 @@ import type { Sink } from "./types.js";
 export const FIRST_PART = 8 << 20;
 /** How much may be under way at once: enough to keep a link busy, and one part whatever its size. */
 const IN_FLIGHT = 32 << 20;
-const TRIES = 4;
 
 export const partSize = (part: number): number => FIRST_PART * 2 ** Math.floor((part - 1) / 1000);
 
@@ -60,26 +60,20 @@ export function multipartSink(upload: Upload): Sink {
     return found;
   }
 
-  async function send(number: number, body: Uint8Array): Promise<void> {
-    const query = { partNumber: String(number), uploadId: id! };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const response = await ask({ method: "PUT", path, query, body, signal });
-        await readText(response);
-        const tag = response.headers.get("etag");
-        if (tag === null)
-          throw new Unsupported(`part ${number} of ${where} came back without its ETag`, {
-            where,
-            hint: "in a browser, the bucket's CORS settings must expose the header ETag",
-          });
-        tags[number - 1] = tag;
-        return;
-      } catch (error) {
-        if (attempt === TRIES || !isTransient(error)) throw error;
-        await new Promise((done) => setTimeout(done, 100 * 4 ** attempt * (0.5 + Math.random() / 2)));
-      }
-    }
-  }
+  /** A part may be sent twice: the second takes the place of the first. */
+  const send = (number: number, body: Uint8Array): Promise<void> =>
+    again(async () => {
+      const query = { partNumber: String(number), uploadId: id! };
+      const response = await ask({ method: "PUT", path, query, body, signal });
+      await readText(response);
+      const tag = response.headers.get("etag");
+      if (tag === null)
+        throw new Unsupported(`part ${number} of ${where} came back without its ETag`, {
+          where,
+          hint: "in a browser, the bucket's CORS settings must expose the header ETag",
+        });
+      tags[number - 1] = tag;
+    }, upload);
 
   /** Starts sending the part at hand, as soon as there is room for it among those under way. */
   async function flush(): Promise<void> {

@@ -290,6 +290,13 @@ describe("lists", () => {
       message: expect.stringMatching(message),
     });
   });
+  it("tries a later page again, but not the first", async () => {
+    const more = "<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>";
+    const first = page(`${more}<Contents><Key>p/a</Key></Contents>`);
+    const { keys } = await all(first, failing(503, "SlowDown"), page("<Contents><Key>p/b</Key></Contents>"));
+    expect(keys).toEqual(["a", "b"]);
+    await expect(all(failing(503, "SlowDown"))).rejects.toMatchObject({ reason: "unavailable" });
+  });
   it("refuses a list that goes in circles", async () => {
     const more = page("<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>");
     await expect(all(more, more, more)).rejects.toThrow(/already gave/);

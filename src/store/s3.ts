@@ -16,6 +16,7 @@
 import { decodeUtf8 } from "../bytes/text.js";
 import { Conflict, Corrupt, type OctavoError } from "../errors.js";
 import { Key, Prefix } from "./key.js";
+import { turnPages } from "./pages.js";
 import { checkRange } from "./range.js";
 import {
   type Fetch,
@@ -128,23 +129,18 @@ export function s3Store(options: S3Options): S3Store {
     });
   }
 
-  async function* pages(prefix: Prefix, delimiter: string, options: CallOptions | undefined): AsyncGenerator<Page> {
-    const seen = new Set<string>();
-    for (let token: string | undefined; ; ) {
+  function pages(prefix: Prefix, delimiter: string, options: CallOptions | undefined): AsyncGenerator<Page> {
+    const where = `the list of ${url}/${prefix}`;
+    const turn = async (token: string | undefined): Promise<Page> => {
       const query: Record<string, string> = { "list-type": "2", "encoding-type": "url", prefix: root + prefix };
       if (delimiter !== "") query.delimiter = delimiter;
       if (token !== undefined) query["continuation-token"] = token;
       const { response, fault } = await ask({ method: "GET", path: "", query }, options);
       if (fault !== undefined) throw fault.error;
-      const where = `the list of ${url}/${prefix}`;
       const bytes = await readBody(response, undefined, where, options?.signal, LIST_BYTES);
-      const page = Page.parse(decodeUtf8(bytes, where), root + prefix, where);
-      yield page;
-      token = page.next;
-      if (token === undefined) return;
-      if (seen.has(token)) throw new Corrupt(`${where} comes back to a page it already gave`, { where });
-      seen.add(token);
-    }
+      return Page.parse(decodeUtf8(bytes, where), root + prefix, where);
+    };
+    return turnPages(turn, where, options);
   }
 
   return {
