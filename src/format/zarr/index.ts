@@ -14,7 +14,7 @@ export {
 } from "./create.js";
 export { append, consolidate, deleteNode, resize, setAttributes } from "./edit.js";
 export type { ZarrArray, ZarrGroup, ZarrNode } from "./node.js";
-export { type OpenOptions, openZarr } from "./open.js";
+export { detectZarr, type OpenOptions, openZarr } from "./open.js";
 export type { ReadRegionOptions } from "./read.js";
 export type { ArrayMeta, Attributes, ChunkKeys, GroupMeta, NodeMeta, ZarrVersion } from "./types.js";
 export { type WriteOptions, writeRegion } from "./write.js";
