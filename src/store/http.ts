@@ -128,14 +128,17 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
   };
 }
 
-function parse(address: string | URL) {
-  let url: URL;
+/** In a browser an address may be relative to the page. */
+export function webAddress(address: string | URL): URL {
   try {
-    const page = (globalThis as { location?: { href?: string } }).location?.href;
-    url = new URL(address, page); // in a browser an address may be relative to the page
+    return new URL(address, (globalThis as { location?: { href?: string } }).location?.href);
   } catch (cause) {
     throw new InvalidInput(`${address} is not a URL`, { cause });
   }
+}
+
+function parse(address: string | URL) {
+  const url = webAddress(address);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new InvalidInput(`${url.protocol}//${url.host} is not an address that starts with http: or https:`);
   const user = url.username || url.password;

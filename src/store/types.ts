@@ -68,6 +68,8 @@ export interface Store {
   /** A URL for people and error messages; `${url}/${key}` names a value. Never contains credentials. */
   readonly url: string;
   readonly can: Capabilities;
+  /** How many answers "forbidden" were taken for absence so far, because the caller asked for that. */
+  readonly forbidden?: number | undefined;
   get(key: Key, options?: GetOptions): Promise<Uint8Array | undefined>;
   stat(key: Key, options?: CallOptions): Promise<Stat | undefined>;
   /** Every key that starts with the prefix, in no particular order. */

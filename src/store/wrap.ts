@@ -10,6 +10,9 @@ export function wrap(store: Store, overrides: Partial<Store>): Store {
   return {
     url: store.url,
     can: store.can,
+    get forbidden() {
+      return store.forbidden;
+    },
     get: (key, options) => store.get(key, options),
     stat: (key, options) => store.stat(key, options),
     list: (prefix, options) => store.list(prefix, options),

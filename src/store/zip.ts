@@ -144,6 +144,9 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
       return childrenOf(entries.keys(), prefix);
     },
     ...withoutWriting(url),
+    get forbidden() {
+      return store.forbidden;
+    },
     close: async () => store.close?.(),
   };
 }
