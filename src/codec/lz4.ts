@@ -14,7 +14,6 @@ import type { CodecEntry } from "./types.js";
 
 export const lz4Codec: CodecEntry = {
   name: "lz4",
-  aliases: ["numcodecs.lz4"],
   async load(configuration) {
     const acceleration = integerOption(configuration, "lz4", "acceleration", [-(2 ** 31), 2 ** 31 - 1], 1);
     const kernel = await loadKernel();

@@ -6,7 +6,6 @@ import type { CodecEntry } from "./types.js";
 
 export const shuffleCodec: CodecEntry = {
   name: "shuffle",
-  aliases: ["numcodecs.shuffle"],
   async load(configuration) {
     const size = integerOption(configuration, "shuffle", "elementsize", [1, 2 ** 31 - 1], 4);
     const kernel = await loadKernel();

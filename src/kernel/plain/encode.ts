@@ -27,14 +27,14 @@ function encode(
   const last = end - 12; // no match starts later, and none reaches into the last 5 bytes: a rule of LZ4
   table.fill(0);
   let at = src + 1;
-  let tries = acceleration << 6;
+  let misses = 0;
   while (at <= last) {
     const here = word(m, at);
     const entry = slot(here);
     let ref = src + table[entry]!;
     table[entry] = at - src;
     if (at - ref > emitter.reach || word(m, ref) !== here) {
-      at += tries++ >> 6;
+      at += step(misses++, acceleration);
       continue;
     }
     let from = at;
@@ -44,19 +44,24 @@ function encode(
     }
     const length = 4 + matchLength(m, from + 4, ref + 4, end - 5);
     if (length < emitter.leastLength(from - ref)) {
-      at += tries++ >> 6;
+      at += step(misses++, acceleration);
       continue;
     }
     dst = emitter.sequence(m, dst, limit, anchor, from - anchor, from - ref, length);
     if (dst < 0) return 0;
     at = from + length;
     anchor = at;
-    tries = acceleration << 6;
+    misses = 0;
     if (at > last) break;
     table[slot(word(m, at - 2))] = at - 2 - src;
   }
   dst = emitter.tail(m, dst, limit, anchor, end - anchor, start);
   return dst < 0 ? 0 : dst - start;
+}
+
+/** After a match the next bytes are tried one by one; then, the longer nothing is found, the wider apart. */
+function step(misses: number, acceleration: number): number {
+  return misses < 2 ? 1 : acceleration + (misses >> 6);
 }
 
 function slot(bytes: number): number {
