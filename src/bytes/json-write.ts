@@ -36,6 +36,13 @@ export function stringifyJson(value: WritableJson, options: StringifyOptions = {
   return text(value, options, "\n", []);
 }
 
+/** A value inside a sentence: short, whatever it is. */
+export function showJson(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
+  const text = stringifyJson(value, { tokens: true });
+  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
+}
+
 /** `newline` carries the indent of this level; `path` is where we are, for the one sentence that may need it. */
 function text(value: WritableJson, options: StringifyOptions, newline: string, path: (string | number)[]): string {
   switch (typeof value) {

@@ -10,6 +10,7 @@ import {
   JsonFloat,
   type ParseOptions,
   parseJson,
+  showJson,
   stringifyJson,
 } from "./json.js";
 
@@ -277,6 +278,14 @@ describe("writing", () => {
     );
     expect(() => stringifyJson({ a: undefined as unknown as Json })).toThrow(InvalidInput);
     expect(() => stringifyJson((() => 1) as unknown as Json)).toThrow(InvalidInput);
+  });
+  test("a value in a sentence is short, whatever it is", () => {
+    expect([undefined, 2n ** 64n, [Number.NaN, { a: 1 }]].map(showJson)).toEqual([
+      "nothing",
+      "18446744073709551616",
+      '[NaN,{"a":1}]',
+    ]);
+    expect(showJson("x".repeat(1e6))).toHaveLength(80);
   });
   test("a value that holds itself is refused", () => {
     const circle: Json[] = [];

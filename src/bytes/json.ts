@@ -16,7 +16,14 @@ import type { Limits } from "../limits.js";
 import { MAX_DEPTH } from "./json-write.js";
 import { decodeUtf8 } from "./text.js";
 
-export { compareCodePoints, JsonFloat, type StringifyOptions, stringifyJson, type WritableJson } from "./json-write.js";
+export {
+  compareCodePoints,
+  JsonFloat,
+  type StringifyOptions,
+  showJson,
+  stringifyJson,
+  type WritableJson,
+} from "./json-write.js";
 
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };

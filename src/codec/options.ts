@@ -2,17 +2,14 @@
  * A codec's configuration, read strictly: what is there must be of the right kind, what is absent is the default, and a
  * default of undefined means that it must be there. Keys that a codec does not know are left alone, as numcodecs leaves them.
  */
-import type { Json } from "../bytes/json.js";
+import { type Json, showJson } from "../bytes/json.js";
 import { InvalidInput } from "../errors.js";
 import type { CodecSpec } from "./types.js";
 
 type Configuration = CodecSpec["configuration"];
 
 const refuse = (codec: string, key: string, wanted: string, found: Json | undefined): InvalidInput =>
-  new InvalidInput(`the ${codec} codec's ${key} should be ${wanted}, found ${show(found)}`);
-
-const show = (value: Json | undefined): string =>
-  typeof value === "bigint" ? `${value}` : value === undefined ? "nothing" : JSON.stringify(value).slice(0, 60);
+  new InvalidInput(`the ${codec} codec's ${key} should be ${wanted}, found ${showJson(found)}`);
 
 export function integerOption(
   configuration: Configuration,

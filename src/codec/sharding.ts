@@ -10,7 +10,7 @@
  * of the shard. Two entries may name the same bytes; an entry that reaches into the index or past the end is Corrupt.
  */
 import { isFixed } from "../bytes/dtype.js";
-import { isJsonObject, type Json } from "../bytes/json.js";
+import { isJsonObject, type Json, showJson } from "../bytes/json.js";
 import { InvalidInput } from "../errors.js";
 import { elementCount, strides } from "../space/shape.js";
 import { type ChunkCodec, CodecChain } from "./chain.js";
@@ -125,7 +125,7 @@ const sameValue = (a: Element, b: Element): boolean =>
 
 function shapeOf(value: Json | undefined): number[] {
   if (!Array.isArray(value) || !value.every((n) => Number.isSafeInteger(n) && (n as number) > 0))
-    throw new InvalidInput(`a shard's chunk_shape should be a list of lengths, found ${JSON.stringify(value)}`);
+    throw new InvalidInput(`a shard's chunk_shape should be a list of lengths, found ${showJson(value)}`);
   return value as number[];
 }
 
@@ -135,9 +135,7 @@ function specsOf(value: Json | undefined): CodecSpec[] {
   return (value as readonly Json[]).map((entry) => {
     const { name, configuration } = isJsonObject(entry) ? entry : { name: entry, configuration: {} };
     if (typeof name !== "string" || !(configuration === undefined || isJsonObject(configuration)))
-      throw new InvalidInput(
-        `a shard's codecs should be {name, configuration}, found ${JSON.stringify(entry)?.slice(0, 80)}`,
-      );
+      throw new InvalidInput(`a shard's codecs should be {name, configuration}, found ${showJson(entry)}`);
     return { name, configuration: configuration ?? {} };
   });
 }

@@ -4,7 +4,7 @@
  */
 
 import { isFixed } from "../bytes/dtype.js";
-import type { Json } from "../bytes/json.js";
+import { type Json, showJson } from "../bytes/json.js";
 import { InvalidInput } from "../errors.js";
 import { elementCount, strides } from "../space/shape.js";
 import { copyStrided } from "./strided.js";
@@ -23,9 +23,7 @@ export const transposeCodec: CodecEntry = {
       return [...found];
     };
     if (order !== "C" && order !== "F" && !isPermutation(order))
-      throw new InvalidInput(
-        `the transpose codec's order should be a permutation of axes, found ${JSON.stringify(order)}`,
-      );
+      throw new InvalidInput(`the transpose codec's order should be a permutation of axes, found ${showJson(order)}`);
     return {
       kind: "array-array",
       encodedSpec: (spec) => ({ ...spec, shape: permutation(spec.shape.length).map((axis) => spec.shape[axis]!) }),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type FixtureSet, fixtures } from "../fixtures.js";
 import { random } from "./mutate.js";
 
-const SMALL = 8192; // a mutation of a large file mostly hits what no decoder looks at
+const SMALL = 8192; // a change in a large file mostly hits what no decoder looks at
 
 /** The small files of a set whose path matches, smallest first, each content once. */
 export function files(set: FixtureSet, path: RegExp, most = 60): Uint8Array[] {
@@ -30,3 +30,33 @@ export function chunks(): Uint8Array[] {
     Uint8Array.from({ length: 2048 }, () => dice.below(256)),
   ];
 }
+
+/** Twenty strings: empty, long, beyond ASCII. */
+export const texts = (): string[] =>
+  Array.from({ length: 20 }, (_, i) => (i % 3 === 0 ? "" : i % 3 === 1 ? `é😀 ${i}` : "x".repeat(i * i)));
+
+const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+
+/** What Python's lzma makes of the first two chunks; raw and delta with filters [delta 4, LZMA2]. */
+export const lzma = {
+  xz: [
+    "/Td6WFoAAAFpIt42AgAhARYAAAB0L+Wj4Af/ABFdAAPv+7/+o7Fe5fg/sqiBk5YAAAAAALke9YsAASmAEAAAAC5nCQI+MA2LAgAAAAABWVo=",
+    "/Td6WFoAAATm1rRGAgAhARYAAAB0L+Wj4Af/ABFdAAPv+7/+o7Fe5fg/sqiBk5YAAAAAAKCD14bwquSNAAEtgBAAAAA4JZiZscRn+wIAAAAABFla",
+    "/Td6WFoAAArh+wyhAgAhARYAAAB0L+Wj4Af/ABFdAAPv+7/+o7Fe5fg/sqiBk5YAAAAAAOT96J85vFO5Dpk1qAFbgN1uQTVIXolAlKNRf6JQ40SuAAFFgBAAAAAPqD99tunfHAIAAAAAClla",
+    "/Td6WFoAAATm1rRGAgEDAQMhARCiKhIV4Af/AChdAE4/8ABgDKSu/Gic0DFuapIB6gPdIH59HRLVDpLnIqfde+xLUMu5cAAAonI9O89pWhUAAUSAEAAAAKp7Y7axxGf7AgAAAAAEWVo=",
+  ].map(fromBase64),
+  alone: ["XQAAgAD//////////wAD7/u//qOxXuX4P7Kogpbbnv//iioAAA=="].map(fromBase64),
+  raw: [
+    "4Af/ABRdAAPofDf/4P9cOTzQPpDXEUZO1gAAAA==",
+    "4Af/AChdAE4/8ABgDKSu/Gic0DFuapIB6gPdIH59HRLVDpLnIqfde+xLUMu5cAAA",
+  ].map(fromBase64),
+};
+
+/** Python's zipfile: a stored, a deflated, a zip64 and an empty entry with a name in UTF-8. */
+export const zip = fromBase64(
+  "UEsDBBQAAAAAAAAAIQCGphA2BQAAAAUAAAAFAAAAYS50eHRoZWxsb1BLAwQUAAAACAAAACEAEy1DGwcAAAAsAQAAAwAAAGIvY6uoGAXEAgBQSwMELQAA" +
+    "AAAAAAAhAGq6N8///////////wEAFABkAQAQAAUAAAAAAAAABQAAAAAAAAB6aXA2NFBLAwQUAAAIAAAAACEAAAAAAAAAAAAAAAAAAgAAAMOpUEsBAhQD" +
+    "FAAAAAAAAAAhAIamEDYFAAAABQAAAAUAAAAAAAAAAAAAAIABAAAAAGEudHh0UEsBAhQDFAAAAAgAAAAhABMtQxsHAAAALAEAAAMAAAAAAAAAAAAAAIAB" +
+    "KAAAAGIvY1BLAQItAy0AAAAAAAAAIQBqujfPBQAAAAUAAAABAAAAAAAAAAAAAACAAVAAAABkUEsBAhQDFAAACAAAAAAhAAAAAAAAAAAAAAAAAAIAAAAA" +
+    "AAAAAAAAAIABiAAAAMOpUEsFBgAAAAAEAAQAwwAAAKgAAAAAAA==",
+);

@@ -2,5 +2,7 @@
 import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
 import { metadataTargets } from "./targets-metadata.js";
+import { storeTargets } from "./targets-store.js";
+import { twinTargets } from "./targets-twin.js";
 
-export const targets: readonly Target[] = [...metadataTargets, ...codecTargets];
+export const targets: readonly Target[] = [...metadataTargets, ...codecTargets, ...twinTargets, ...storeTargets];

@@ -5,7 +5,7 @@
  * limits before anybody allocates one.
  */
 import { type DataType, isFixed } from "../../bytes/dtype.js";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject, parseJson, showJson } from "../../bytes/json.js";
 import { Corrupt, LimitExceeded } from "../../errors.js";
 import type { Limits } from "../../limits.js";
 
@@ -84,9 +84,7 @@ export function checkChunkBytes(chunkShape: readonly number[], dtype: DataType, 
 
 /** "W should have X, found Y" */
 export function wrong(where: string, expected: string, found: Json | undefined): Corrupt {
-  return new Corrupt(`${where} should have ${expected}, found ${found === undefined ? "nothing" : show(found)}`, {
-    where,
-  });
+  return new Corrupt(`${where} should have ${expected}, found ${showJson(found)}`, { where });
 }
 
 /** For the right side of `??`. */
@@ -94,9 +92,5 @@ export function fail(error: () => Error): never {
   throw error();
 }
 
-/** A value in an error message: short, and without failing on bigints. */
-export function show(value: Json): string {
-  if (typeof value === "number" || typeof value === "bigint") return String(value);
-  const text = JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? String(inner) : inner));
-  return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
-}
+/** A value in an error message. */
+export { showJson as show } from "../../bytes/json.js";

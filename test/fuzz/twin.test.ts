@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { twinTargets } from "./targets-twin.js";
+
+fuzzSuite(twinTargets);
