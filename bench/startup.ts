@@ -31,9 +31,9 @@ writeFileSync(`${store}/c/0/0`, new Uint8Array(64));
 
 const contenders: Record<string, readonly string[]> = {
   "node -e 0": ["-e", "0"],
-  "octavo --version": ["dist/cli.js", "--version"],
-  "octavo info": ["dist/cli.js", "info", store],
-  "octavo get": ["dist/cli.js", "get", store, "--json"],
+  "octavo --version": ["dist/cli.cjs", "--version"],
+  "octavo info": ["dist/cli.cjs", "info", store],
+  "octavo get": ["dist/cli.cjs", "get", store, "--json"],
 };
 const times: Record<string, number[]> = {};
 for (let run = 0; run < RUNS; run++) {

@@ -2,8 +2,9 @@
 /**
  * Builds dist: the WASM kernel, one JavaScript file and one declaration per module (tsc), and two bundles (esbuild).
  *
- *   dist/cli.js      the command: ONE file; verbs are functions inside it that run when they are called for, because
- *                    opening a second file costs more at start-up than skipping a hundred kilobytes of text
+ *   dist/cli.cjs     the command: ONE file, whose verbs are functions that run when they are called for; opening more files
+ *                    costs more at start-up than skipping their text. CommonJS, because in an ES module the imports of
+ *                    every verb (node:http, node:crypto …) would be loaded before the first line runs
  *   dist/worker.js   what a worker thread runs: one file, so that a page can start it from one URL
  *
  * `--cli` builds the bundles only: what the launcher needs on first use, in a second instead of ten.
@@ -52,9 +53,11 @@ if (existsSync(join(root, "src/worker.ts"))) {
     target: "es2022",
   });
 }
-await bundle("src/cli/main.ts", "dist/cli.js", {
+await bundle("src/cli/main.ts", "dist/cli.cjs", {
+  format: "cjs",
   platform: "node",
   target: "node20",
+  external: Object.keys(packageJson.dependencies),
   define: { OCTAVO_VERSION: JSON.stringify(packageJson.version) },
   banner: { js: "#!/usr/bin/env node" },
 });

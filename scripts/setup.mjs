@@ -67,7 +67,7 @@ for (let told = false; ; ) {
 rmSync(mine);
 process.on("exit", () => rmSync(lock, { force: true }));
 
-if (mtime("dist/cli.js") < started) {
+if (mtime("dist/cli.cjs") < started) {
   // npm writes this file last: where it is older than the lockfile, the install is old or was cut short.
   if (mtime("node_modules/.package-lock.json") < mtime("package-lock.json")) {
     say("installing packages (npm ci), once …");

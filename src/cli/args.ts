@@ -119,7 +119,7 @@ export function nearest(typed: string, known: readonly string[]): { hint?: strin
   let least = Math.max(2, Math.floor(typed.length / 3)) + 1;
   for (const word of known) {
     const d = word.startsWith(typed) && typed.length > 2 ? 1 : distance(typed, word);
-    if (d < least) [best, least] = [word, d];
+    if (d < least && d < typed.length) [best, least] = [word, d];
   }
   return best === undefined ? {} : { hint: `did you mean ${best}?` };
 }

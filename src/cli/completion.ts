@@ -19,6 +19,7 @@ const shells: { readonly [shell: string]: (known: readonly Known[]) => string } 
 export const completion = verb({
   about: "Prints a script; your shell's start-up file evaluates it.",
   options: {},
+  words: Object.keys(shells),
   examples: [
     ['eval "$(octavo completion bash)"', "in ~/.bashrc"],
     ['eval "$(octavo completion zsh)"', "in ~/.zshrc, after compinit"],
@@ -30,8 +31,7 @@ export const completion = verb({
     }
     const known: Known[] = [];
     for (const entry of verbs) {
-      const { options } = await entry.load();
-      const words = entry.operands.includes("|") ? entry.operands.split("|") : [];
+      const { options, words = [] } = await entry.load();
       known.push({ entry, options: { ...options, ...common }, words });
     }
     await output.bytes(shells[shell]!(known));

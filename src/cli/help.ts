@@ -14,14 +14,14 @@ export function overview(version: string): string {
     "",
     ...verbs.map(({ name, operands, summary }) => `  ${`${name} ${operands}`.padEnd(wide)}  ${summary}`),
     "",
-    "A URL is a path, file:, http(s):, s3:, gs:, memory:, a .zip, or a pipeline such as",
-    "https://host/data.zip|zip:inner/path. The format is detected; --as forces it.",
+    "A URL is a path, file:, http(s):, s3:, gs:, memory:, a zip file, or a pipeline",
+    "such as https://host/a.zip|zip:inner/path. The format is detected.",
     "",
     "  octavo VERB --help   the options of a verb, with examples",
     "  octavo --version     the version",
     "",
-    "exit code: 0 done · 1 invalid, or not there · 2 wrong call · 3 unreadable",
-    "           4 interrupted",
+    "exit code: 0 done, 1 invalid or not there, 2 wrong call, 3 unreadable,",
+    "           4 interrupted with nothing half-written",
   ].join("\n");
 }
 

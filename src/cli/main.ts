@@ -114,13 +114,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 3);
 });
 
-let code: ExitCode;
-try {
-  code = await main(process.argv.slice(2));
-} catch (error) {
-  code = exitCode(error);
-  process.stderr.write(`octavo: ${visible(explain(error, output?.verbose ?? false))}\n`);
-}
-// Idle connections and workers must not keep a finished command alive; what was printed must arrive first.
-await new Promise<void>((resolve) => void process.stdout.write("", () => resolve()));
-process.exit(code);
+void (async () => {
+  let code: ExitCode;
+  try {
+    code = await main(process.argv.slice(2));
+  } catch (error) {
+    code = exitCode(error);
+    process.stderr.write(`octavo: ${visible(explain(error, output?.verbose ?? false))}\n`);
+  }
+  // Idle connections and workers must not keep a finished command alive; what was printed must arrive first.
+  process.stdout.write("", () => process.exit(code));
+})();

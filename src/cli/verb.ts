@@ -18,6 +18,8 @@ export interface Verb<T extends Options = Options> {
   /** A paragraph, where the line in verbs.ts is not enough. */
   readonly about?: string;
   readonly options: T;
+  /** The only words that can be its operand, for completion. */
+  readonly words?: readonly string[];
   /** Three of them: what to type, and what that does. */
   readonly examples: readonly (readonly [command: string, does: string])[];
   run(operands: readonly string[], options: Values<T & typeof common>, session: Session): Promise<ExitCode>;

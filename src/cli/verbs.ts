@@ -11,9 +11,33 @@ export interface Entry {
 
 export const verbs: readonly Entry[] = [
   {
+    name: "info",
+    operands: "URL",
+    summary: "what it is: format, shape, type, codecs, sizes, notes",
+    load: async () => (await import("./info.js")).info,
+  },
+  {
+    name: "ls",
+    operands: "URL",
+    summary: "what is in it: nodes, stored chunks, keys",
+    load: async () => (await import("./ls.js")).ls,
+  },
+  {
+    name: "get",
+    operands: "URL",
+    summary: "a part of it, as .npy, .json, .csv or raw bytes",
+    load: async () => (await import("./get.js")).get,
+  },
+  {
+    name: "validate",
+    operands: "URL",
+    summary: "is it whole, and if not, what is wrong where",
+    load: async () => (await import("./validate.js")).validate,
+  },
+  {
     name: "completion",
-    operands: "bash|zsh|fish",
-    summary: "a completion script for your shell",
+    operands: "SHELL",
+    summary: "a completion script for bash, zsh or fish",
     load: async () => (await import("./completion.js")).completion,
   },
 ];

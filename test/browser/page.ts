@@ -18,6 +18,7 @@ async function readArray(path: string): Promise<Outcome> {
     const { shape, data } = await dataset.read();
     const digest = await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>);
     const sha256 = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    await dataset.read(shape.map(() => 0)); // one element: of a shard, only a part is asked for
     return { path, shape, sha256 };
   } catch (error) {
     return { path, error: String(error) };

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-export const cli = `${root}dist/cli.js`;
+export const cli = `${root}dist/cli.cjs`;
 
 /** The launcher builds what is missing or old, also when several test files ask for it at once. */
 export const build = (): void => void execFileSync(`${root}octavo`, ["--version"]);

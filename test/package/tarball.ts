@@ -19,7 +19,8 @@ const run = (command: string, args: readonly string[], cwd = project): string =>
 
 const SCRIPT = `
 import { open } from "octavo/node";
-import { memoryStore, Prefix } from "octavo";
+import { Prefix } from "octavo";
+import { memoryStore } from "octavo/stores";
 import { createArray, writeRegion } from "octavo/zarr";
 import * as testing from "octavo/testing";
 import assert from "node:assert/strict";

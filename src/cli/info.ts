@@ -1,0 +1,206 @@
+/** `octavo info`: what is there, without reading data. */
+
+import { isFixed } from "../bytes/dtype.js";
+import type { CodecSpec } from "../codec/types.js";
+import { OctavoError } from "../errors.js";
+import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
+import { value } from "./args.js";
+import { bytesText, countText, type Output, table, toJson } from "./output.js";
+import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { dtypeText, elementValue } from "./values.js";
+import { type Session, verb } from "./verb.js";
+
+/** Counting stops here: a store of millions of chunks should still answer at once. */
+const COUNTED = 50_000;
+
+export const info = verb({
+  about: "For a group, the tree below it. Sizes are counted where the store can be listed.",
+  options: {
+    ...sourceOptions,
+    depth: value("N", "how deep to follow groups (default 5)", (given) => Number.parseInt(given, 10)),
+  },
+  examples: [
+    ["octavo info data.zarr", "format, shape, chunks, type, codecs, sizes, attributes"],
+    ["octavo info https://host/data.zarr/image --json", "the same for programs"],
+    ["octavo info 's3://bucket/data.zarr?region=eu-west-1'", "in an object store"],
+  ],
+  async run([url], options, session) {
+    const source = await findSource(url!, options, session.signal);
+    const dataset = await source.format.open(source.store, source.at, { signal: session.signal });
+    const node = await describe(dataset, options.depth ?? 5, session);
+    const { output } = session;
+    if (output.json) output.document({ ...node, ...source.forbidden() });
+    else {
+      output.line(`${output.bold(source.match.summary)}  ${output.dim(dataset.url)}`);
+      for (const line of table(rows(node, output))) output.line(`  ${line}`);
+      remarkForbidden(source, output);
+    }
+    return 0;
+  },
+});
+
+type Node = ArrayInfo | GroupInfo | { readonly kind: "unreadable"; readonly error: string };
+
+interface Common {
+  readonly url: string;
+  readonly format: string;
+  readonly version: string;
+  readonly attributes: Dataset["attributes"];
+  readonly notes: readonly string[];
+}
+
+interface ArrayInfo extends Common {
+  readonly kind: "array";
+  readonly shape: readonly number[];
+  readonly dimensionNames?: readonly (string | null)[];
+  readonly dtype: string;
+  readonly chunkShape: readonly number[];
+  /** Inside a shard. */
+  readonly innerChunkShape?: readonly number[];
+  readonly order: "C" | "F" | readonly number[];
+  readonly fill: unknown;
+  readonly codecs?: readonly CodecSpec[];
+  /** undefined where elements have no fixed size. */
+  readonly decodedBytes?: number;
+  readonly chunks: {
+    readonly grid: number;
+    readonly stored?: number;
+    readonly bytes?: number;
+    readonly stopped?: true;
+  };
+  readonly ratio?: number;
+}
+
+interface GroupInfo extends Common {
+  readonly kind: "group";
+  /** null: neither the metadata nor the store can list them. */
+  readonly children: { readonly [name: string]: Node } | null;
+}
+
+async function describe(dataset: Dataset, depth: number, session: Session): Promise<ArrayInfo | GroupInfo> {
+  const { url, format, version, attributes, notes } = dataset;
+  const shared = { url, format, version, attributes, notes };
+  if (dataset.kind === "group") return { ...shared, kind: "group", children: await below(dataset, depth, session) };
+
+  const { shape, chunkShape, dtype, fill, dimensionNames, codecs } = dataset;
+  const inner = codecs?.find(({ name }) => name === "sharding_indexed")?.configuration.chunk_shape;
+  const decodedBytes = isFixed(dtype) ? shape.reduce((product, length) => product * length, dtype.size) : undefined;
+  const chunks = await countChunks(dataset, session.signal);
+  const whole = chunks.stopped !== true && chunks.stored === chunks.grid && (chunks.bytes ?? 0) > 0;
+  return {
+    ...shared,
+    kind: "array",
+    shape,
+    ...(dimensionNames === undefined ? {} : { dimensionNames }),
+    dtype: dtypeText(dtype),
+    chunkShape,
+    ...(inner === undefined ? {} : { innerChunkShape: inner as number[] }),
+    order: orderOf(codecs ?? [], shape.length),
+    fill: elementValue(dtype, fill),
+    ...(codecs === undefined ? {} : { codecs }),
+    ...(decodedBytes === undefined ? {} : { decodedBytes }),
+    chunks,
+    ...(whole && decodedBytes !== undefined ? { ratio: round(decodedBytes / chunks.bytes!) } : {}),
+  };
+}
+
+async function below(group: GroupDataset, depth: number, session: Session): Promise<GroupInfo["children"]> {
+  if (depth <= 0) return null;
+  const children = await group.children({ signal: session.signal });
+  if (children === undefined) return null;
+  const found: [string, Node][] = [];
+  for (const { name } of children) {
+    try {
+      const child = await group.open(name, { signal: session.signal });
+      found.push([name, await describe(child, depth - 1, session)]);
+    } catch (error) {
+      // One damaged node must not hide its neighbours.
+      if (!(error instanceof OctavoError)) throw error;
+      found.push([name, { kind: "unreadable", error: error.message }]);
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+async function countChunks(array: ArrayDataset, signal: AbortSignal): Promise<ArrayInfo["chunks"]> {
+  const grid = array.shape.reduce((product, length, i) => product * Math.ceil(length / array.chunkShape[i]!), 1);
+  const listing = array.stored?.({ signal });
+  if (listing === undefined) return { grid };
+  let [stored, bytes] = [0, 0];
+  for await (const chunk of listing) {
+    stored++;
+    bytes += chunk.size ?? Number.NaN;
+    if (stored === COUNTED) return { grid, stored, bytes, stopped: true };
+  }
+  return { grid, stored, ...(Number.isNaN(bytes) ? {} : { bytes }) };
+}
+
+/** C unless the chunks are transposed. */
+function orderOf(codecs: readonly CodecSpec[], rank: number): ArrayInfo["order"] {
+  const order = codecs.find(({ name }) => name === "transpose")?.configuration.order as readonly number[] | undefined;
+  if (order === undefined || order.every((axis, i) => axis === i)) return "C";
+  return order.every((axis, i) => axis === rank - 1 - i) ? "F" : order;
+}
+
+const round = (ratio: number): number => Number(ratio.toPrecision(3));
+
+function rows(node: ArrayInfo | GroupInfo, output: Output): string[][] {
+  const attributes = Object.entries(node.attributes).map(([name, held], i) => [
+    i === 0 ? "attributes" : "",
+    `${name}: ${clipped(toJson(held))}`,
+  ]);
+  const notes = node.notes.map((note) => [output.yellow("note"), note]);
+  if (node.kind === "group") return [...attributes, ...notes, ...treeRows(node, "", output)];
+  const { shape, dimensionNames, chunkShape, innerChunkShape, codecs, order, decodedBytes } = node;
+  const names = dimensionNames === undefined ? "" : ` (${dimensionNames.map((name) => name ?? "–").join(", ")})`;
+  return [
+    ["shape", `${shapeText(shape)}${names}`],
+    ["type", node.dtype],
+    [
+      "chunks",
+      innerChunkShape ? `${shapeText(innerChunkShape)} in shards of ${shapeText(chunkShape)}` : shapeText(chunkShape),
+    ],
+    ["order", typeof order === "string" ? order : `transposed ${order.join(", ")}`],
+    ["fill", clipped(toJson(node.fill))],
+    ...(codecs === undefined ? [] : [["codecs", codecs.map(codecText).join(" → ")]]),
+    ...(decodedBytes === undefined ? [] : [["decoded", bytesText(decodedBytes)]]),
+    ["stored", storedText(node)],
+    ...attributes,
+    ...notes,
+  ];
+}
+
+function storedText(node: ArrayInfo): string {
+  const { chunks, ratio, innerChunkShape } = node;
+  const what = innerChunkShape === undefined ? "chunks" : "shards";
+  const { grid, stored, bytes, stopped } = chunks;
+  if (stored === undefined) return `unknown of ${countText(grid)} ${what}: this store cannot be listed`;
+  const size = bytes === undefined ? "" : `, ${bytesText(bytes)}`;
+  return `${stopped ? "more than " : ""}${countText(stored)} of ${countText(grid)} ${what}${size}${ratio === undefined ? "" : `, ratio ${ratio}`}`;
+}
+
+function treeRows(group: GroupInfo, indent: string, output: Output): string[][] {
+  if (group.children === null) return [[`${indent}…`, output.dim("not listed")]];
+  return Object.entries(group.children).flatMap(([name, node]) => {
+    if (node.kind === "unreadable") return [[indent + name, output.red(node.error)]];
+    if (node.kind === "group") return [[`${indent}${name}/`, ""], ...treeRows(node, `${indent}  `, output)];
+    return [
+      [indent + name, `${node.dtype}  ${shapeText(node.shape)}  ${output.dim(`chunks ${shapeText(node.chunkShape)}`)}`],
+    ];
+  });
+}
+
+export const shapeText = (shape: readonly number[]): string => (shape.length === 0 ? "scalar" : shape.join(" × "));
+
+/** "blosc(cname: lz4, clevel: 5)"; chains inside a codec in brackets. */
+function codecText({ name, configuration }: CodecSpec): string {
+  const parts = Object.entries(configuration).map(([key, held]) => {
+    const chain =
+      Array.isArray(held) && held.every((step) => typeof step === "object" && step !== null && "name" in step);
+    if (!chain) return `${key}: ${typeof held === "string" ? held : toJson(held)}`;
+    return `${key}: [${(held as Partial<CodecSpec>[]).map((step) => codecText({ name: step.name!, configuration: step.configuration ?? {} })).join(" → ")}]`;
+  });
+  return parts.length === 0 ? name : `${name}(${parts.join(", ")})`;
+}
+
+const clipped = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);

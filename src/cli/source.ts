@@ -1,0 +1,46 @@
+/** What a verb reads from: the options that say how to get there, and the way there. */
+
+import { openLocation } from "../node.js";
+import { type Detected, detect } from "../open.js";
+import type { Location } from "../store/open.js";
+import { flag, text, type Values } from "./args.js";
+import type { Output } from "./output.js";
+
+export const sourceOptions = {
+  as: text("FORMAT", "take it for this format instead of finding out"),
+  "forbidden-is-missing": flag("take 403 for absence, as S3 answers where listing is not allowed"),
+};
+
+/** A place in a store, whatever is there. */
+export interface Place extends Location {
+  /** For results: how often "forbidden" was taken for absence, where that was asked for. */
+  forbidden(): { readonly forbiddenTakenForMissing?: number };
+}
+
+/** A place where there is data of a known format. */
+export interface Source extends Omit<Place, "format">, Detected {}
+
+type Given = Values<typeof sourceOptions>;
+
+export async function findPlace(url: string, options: Given, signal: AbortSignal): Promise<Place> {
+  if (!options["forbidden-is-missing"]) return { ...(await openLocation(url, { signal })), forbidden: () => ({}) };
+  let count = 0;
+  const counting = async (address: string, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(address, init);
+    if (response.status === 403) count++;
+    return response;
+  };
+  const location = await openLocation(url, { signal, fetch: counting, forbiddenIsMissing: true });
+  return { ...location, forbidden: () => ({ forbiddenTakenForMissing: count }) };
+}
+
+export async function findSource(url: string, options: Given, signal: AbortSignal): Promise<Source> {
+  const place = await findPlace(url, options, signal);
+  return { ...place, ...(await detect(place, { as: options.as, signal })) };
+}
+
+/** The same in words, where the answer is for people. */
+export function remarkForbidden(place: Pick<Place, "forbidden">, output: Output): void {
+  const { forbiddenTakenForMissing: count = 0 } = place.forbidden();
+  if (count > 0) output.remark(`note: ${count} answers "forbidden" were taken for absence`);
+}

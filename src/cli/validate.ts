@@ -1,0 +1,68 @@
+/** `octavo validate`: every finding, and one word at the end. */
+import { OctavoError } from "../errors.js";
+import type { Finding, Severity } from "../model/format.js";
+import { choice } from "./args.js";
+import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { type ExitCode, verb } from "./verb.js";
+
+export const validate = verb({
+  about:
+    "Exit code 1 where there are errors, 3 where not even the root can be read. Warnings and remarks leave it at 0.",
+  options: {
+    ...sourceOptions,
+    level: choice(
+      ["1", "2", "3", "4", "5"],
+      "1 metadata · 2 structure · 3 presence · 4 chunks decode · 5 everything (default)",
+    ),
+  },
+  examples: [
+    ["octavo validate data.zarr", "everything, down to the last chunk"],
+    ["octavo validate --level 1 s3://bucket/data.zarr", "the metadata only: a few requests"],
+    ["octavo validate data.zarr --json > report.json", "findings with rule, place and severity"],
+  ],
+  async run([url], options, { output, signal }) {
+    const source = await findSource(url!, options, signal);
+    const level = Number(options.level ?? "5") as 1 | 2 | 3 | 4 | 5;
+    const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
+    const findings: Finding[] = [];
+    if (!output.json) output.line(`${output.bold(source.match.summary)}  ${output.dim(url!)}`);
+    for await (const finding of source.format.validate(source.store, source.at, { level, signal })) {
+      counts[finding.severity]++;
+      if (output.json) findings.push(finding);
+      else {
+        const paint = { error: output.red, warning: output.yellow, info: output.dim }[finding.severity];
+        output.line(
+          `${paint(finding.severity.padEnd(7))}  ${finding.where}: ${finding.message}  ${output.dim(finding.rule)}`,
+        );
+        if (finding.fix !== undefined) output.line(`         ${output.dim(`fix: ${finding.fix}`)}`);
+      }
+    }
+    const valid = counts.error === 0;
+    const readable = valid || (await opens(source, signal));
+    if (output.json) {
+      const { format, version } = source.match;
+      output.document({ url, format, version, level, valid, readable, counts, findings, ...source.forbidden() });
+    } else {
+      const verdict = valid ? output.green("valid") : output.red(readable ? "invalid" : "unreadable");
+      const found = (["error", "warning"] as const).map(
+        (kind) => `${counts[kind]} ${kind}${counts[kind] === 1 ? "" : "s"}`,
+      );
+      output.line(`${verdict}: ${found.join(", ")} at level ${level}`);
+      remarkForbidden(source, output);
+    }
+    return (valid ? 0 : readable ? 1 : 3) satisfies ExitCode;
+  },
+});
+
+async function opens(
+  { format, store, at }: Awaited<ReturnType<typeof findSource>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await format.open(store, at, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof OctavoError) return false;
+    throw error;
+  }
+}

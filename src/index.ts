@@ -1,0 +1,56 @@
+/** Octavo, wherever JavaScript runs. In Node, "octavo/node" has the same names and opens files too. */
+import { datasetOpener } from "./open.js";
+import { locationOpener, webSchemes } from "./store/open.js";
+
+/** The store and the place in it that an address stands for: http(s):, s3:, gs:, memory:, zip files, pipelines. */
+export const openLocation = locationOpener(webSchemes);
+/** The dataset at an address. */
+export const open = datasetOpener(openLocation);
+
+export type { DataType, Field, FixedDataType } from "./bytes/dtype.js";
+export type { Json } from "./bytes/json.js";
+export type { ChunkData, CodecSpec, Element, NumericArray, VlenValue } from "./codec/types.js";
+export {
+  Conflict,
+  Corrupt,
+  type ErrorDetails,
+  type ErrorKind,
+  InvalidInput,
+  LimitExceeded,
+  NotFound,
+  OctavoError,
+  Unsupported,
+} from "./errors.js";
+export { formats } from "./formats.js";
+export { defaultLimits, type Limits } from "./limits.js";
+export type { AxisSelection, NdArray, Region } from "./model/array.js";
+export type {
+  ArrayDataset,
+  Child,
+  Dataset,
+  GroupDataset,
+  Progress,
+  ReadOptions,
+  ReadPlan,
+  StoredChunk,
+} from "./model/dataset.js";
+export { ndarray, typed, type Value, valueAt } from "./model/elements.js";
+export type { Finding, Format, FormatOptions, Match, Severity, ValidateOptions } from "./model/format.js";
+export { type Detected, detect, type OpenOptions } from "./open.js";
+export { Key, Prefix } from "./store/key.js";
+export type { Location, LocationOptions } from "./store/open.js";
+export type { Fetch } from "./store/response.js";
+export type {
+  ByteRange,
+  CallOptions,
+  Capabilities,
+  Children,
+  Condition,
+  GetOptions,
+  Listed,
+  SetOptions,
+  Sink,
+  Stat,
+  Store,
+} from "./store/types.js";
+export { createPool, inlinePool, type Pool, type PoolOptions } from "./worker/pool.js";

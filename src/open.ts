@@ -1,0 +1,50 @@
+/** From an address to a dataset: where is it, which format is it, and open it. */
+import { InvalidInput, NotFound, Unsupported } from "./errors.js";
+import { formats } from "./formats.js";
+import type { Dataset } from "./model/dataset.js";
+import type { Format, FormatOptions, Match } from "./model/format.js";
+import type { Location, LocationOptions } from "./store/open.js";
+
+export interface OpenOptions extends LocationOptions {
+  /** The id of a format, such as "zarr": no other is considered. */
+  readonly as?: string | undefined;
+}
+
+export interface Detected {
+  readonly format: Format;
+  readonly match: Match;
+}
+
+/** The format of what is at a place; NotFound where no format claims it. */
+export async function detect(
+  location: Location,
+  options: FormatOptions & Pick<OpenOptions, "as"> = {},
+): Promise<Detected> {
+  const { store, at, file } = location;
+  const as = options.as ?? location.format;
+  const candidates = as === undefined ? formats : formats.filter(({ id }) => id === as);
+  if (candidates.length === 0) {
+    const known = formats.map(({ id }) => id).join(", ");
+    throw new InvalidInput(`there is no format ${JSON.stringify(as)}; there are: ${known}`);
+  }
+  const where = `${store.url}/${file ?? at}`.replace(/\/$/, "");
+  if (file !== undefined) throw new Unsupported(`${where} is a single file, and none of the formats is one`, { where });
+  for (const format of candidates) {
+    const match = await format.detect(store, at, options);
+    if (match !== undefined) return { format, match };
+  }
+  const names = candidates.map(({ name }) => name).join(" or ");
+  throw new NotFound(`${where} holds nothing that is ${names}`, {
+    where,
+    hint: "Is the address right? Perhaps the data are one folder further down.",
+  });
+}
+
+/** `open` for the addresses that `openLocation` understands. */
+export function datasetOpener(openLocation: (url: string, options?: LocationOptions) => Promise<Location>) {
+  return async (url: string, options: OpenOptions = {}): Promise<Dataset> => {
+    const location = await openLocation(url, options);
+    const { format } = await detect(location, options);
+    return format.open(location.store, location.at, options);
+  };
+}
