@@ -107,7 +107,11 @@ export function cacheStore(store: Store, options: CacheOptions = {}): Store {
     delete: (key, call) => forgetting(key, () => store.delete(key, call)),
     async write(key, call) {
       const sink = await store.write(key, call);
-      return { ...sink, commit: () => forgetting(key, () => sink.commit()) };
+      return {
+        write: (bytes) => sink.write(bytes),
+        commit: () => forgetting(key, () => sink.commit()),
+        abort: () => sink.abort(),
+      };
     },
   });
 }

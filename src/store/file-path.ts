@@ -110,6 +110,13 @@ export function storageError(error: unknown, path: string): OctavoError | unknow
         ...details,
         reason: "forbidden",
       });
+    case "ENOTSUP":
+    case "EOPNOTSUPP":
+    case "ENOSYS":
+      return new Unsupported(`the file system cannot do what ${path} needs (${code})`, {
+        ...details,
+        hint: "Writing on a condition takes a file system with hard links.",
+      });
     case "ELOOP":
       return new Unsupported(`${path} is a symbolic link that leads to itself`, { ...details, reason: "outside" });
     case "ENAMETOOLONG":

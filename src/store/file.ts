@@ -50,8 +50,8 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
     async get(key, options) {
       options?.signal?.throwIfAborted();
       const path = root.path(key);
-      return withFile(root, key, path, (fd) => {
-        const { offset, length } = spanOf(options?.range, fs.fstatSync(fd).size, path);
+      return withFile(root, key, path, (fd, stat) => {
+        const { offset, length } = spanOf(options?.range, stat.size, path);
         return read(fd, offset, length, path);
       });
     },
@@ -119,15 +119,15 @@ async function withFile<T>(
   root: Root,
   key: Key,
   path: string,
-  work: (fd: number) => T,
+  work: (fd: number, stat: fs.Stats) => T,
 ): Promise<Awaited<T> | undefined> {
   if (isPartial(key)) return undefined;
   let fd: number | undefined;
   try {
     fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK); // a pipe would wait for its writer
     root.mustHold(realPathOf(fd, path), path);
-    if (!fs.fstatSync(fd).isFile()) return undefined;
-    return await work(fd);
+    const stat = fs.fstatSync(fd);
+    return stat.isFile() ? await work(fd, stat) : undefined;
   } catch (error) {
     if (meansAbsent(error)) return undefined;
     throw storageError(error, path);

@@ -46,17 +46,15 @@ export function retryStore(store: Store, options: RetryOptions = {}): Store {
     children: (prefix, call) => again(() => store.children(prefix, call), call, options),
     async *list(prefix, call) {
       // Only up to the first key: from there on a second try would give keys twice.
-      const steps = await again(
-        async () => {
-          const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
-          return { iterator, first: await iterator.next() };
-        },
-        call,
-        options,
-      );
-      if (steps.first.done) return;
-      yield steps.first.value;
-      yield* { [Symbol.asyncIterator]: () => steps.iterator };
+      const { iterator, first } = await again(async () => {
+        const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
+        return { iterator, first: await iterator.next() };
+      }, call);
+      try {
+        for (let step = first; !step.done; step = await iterator.next()) yield step.value;
+      } finally {
+        await iterator.return?.();
+      }
     },
     set: (key, value, call) =>
       call?.if === undefined ? again(() => store.set(key, value, call), call, options) : store.set(key, value, call),

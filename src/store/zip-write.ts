@@ -101,9 +101,15 @@ export async function zipWriteStore(store: Store, key: Key, options: ZipWriteOpt
         await sink.abort();
         throw new InvalidInput(`${url} cannot be finished after a write to it has failed`, { where: url });
       }
+      state = "failed"; // until it is done
+      try {
+        await sink.write(ZipDirectory.encode([...entries.values()], offset));
+        await sink.commit();
+      } catch (error) {
+        await sink.abort();
+        throw error;
+      }
       state = "closed";
-      await sink.write(ZipDirectory.encode([...entries.values()], offset));
-      await sink.commit();
     },
     async abort() {
       await last;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { unzipSync, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { OctavoError } from "../errors.js";
-import { fill, recordingStore, runStoreSuite } from "../testing/index.js";
+import { failNth, faultyStore, fill, recordingStore, runStoreSuite } from "../testing/index.js";
 import { Key, Prefix } from "./key.js";
 import { memoryStore } from "./memory.js";
 import { zipStore } from "./zip.js";
@@ -264,5 +264,25 @@ describe("zip, writing", () => {
     const parsed = ZipDirectory.parse(bytes.subarray(0, located.size), located, "z");
     expect(parsed.size).toBe(66_000);
     expect(parsed.get(k("c/75999"))?.offset).toBe(37 * 65_999);
+  });
+});
+
+describe("zip, over storage that fails", () => {
+  it("any operation that fails leaves no file, and closing says so", async () => {
+    for (let n = 1; n <= 8; n++) {
+      const memory = memoryStore();
+      const attempt = async () => {
+        const zip = await zipWriteStore(faultyStore(memory, failNth(n)), key);
+        await Promise.allSettled([zip.set(k("a"), text("x")), zip.set(k("b"), text("y"))]);
+        await zip.close();
+      };
+      if (n < 8) {
+        await expect(attempt(), String(n)).rejects.toBeInstanceOf(OctavoError);
+        expect(await memory.get(key)).toBe(undefined);
+      } else {
+        await attempt(); // opening, two headers, two values, the directory and the commit have all had their turn
+        expect(await (await zipStore(memory, key)).get(k("b"))).toEqual(text("y"));
+      }
+    }
   });
 });
