@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../bytes/json.js";
+import type { CodecSpec } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import { chainFromV2, chainFromV3, chainToV2, chainToV3, endianOf, withEndian } from "./chain.js";
 import { parseNumpyDtype } from "./dtype-numpy.js";
@@ -124,9 +125,18 @@ describe("v3's list", () => {
       configuration: { typesize: 4, cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 },
     });
   });
+  it("has zstd checksums without v2 saying so, which tensorstore would refuse", () => {
+    const compressor = (chain: readonly CodecSpec[]) => chainToV2(chain, 1, "here").compressor;
+    expect(compressor(v2(null, { id: "zstd", level: 3 }, "<i4"))).toEqual({ id: "zstd", level: 3 });
+    expect(compressor(v2(null, { id: "zstd", level: 3, checksum: false }, "<i4"))).toEqual({
+      id: "zstd",
+      level: 3,
+      checksum: false,
+    });
+  });
   it("is written with what v3 requires", () => {
     const chain = v2(null, { id: "zstd", level: 3 }, "<i4");
-    expect(chainToV3(chain)).toEqual([little, { name: "zstd", configuration: { level: 3, checksum: false } }]);
+    expect(chainToV3(chain)).toEqual([little, { name: "zstd", configuration: { level: 3, checksum: true } }]);
     const start = [little, { name: "numcodecs.crc32c", configuration: { location: "start" } }];
     expect(chainToV3(v3(start))).toEqual(start);
   });

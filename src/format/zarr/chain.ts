@@ -53,6 +53,7 @@ const shuffles = ["noshuffle", "shuffle", "bitshuffle"];
 function fromNumcodecs(value: Json, itemSize: number, where: string): CodecSpec {
   const { id, ...rest } = asObject(value, "codecs as {id, …}", where);
   const name = asString(id, "a codec's id", where);
+  if (name === "zstd") return { name, configuration: { checksum: true, ...rest } };
   if (name !== "blosc") return { name, configuration: rest };
   return bloscSpec(rest.cname ?? "lz4", rest.clevel ?? 5, rest.shuffle ?? 1, rest.blocksize ?? 0, itemSize, where);
 }
@@ -77,6 +78,11 @@ export function bloscSpec(
 }
 
 function toNumcodecs({ name, configuration }: CodecSpec): JsonObject {
+  if (name === "zstd" && configuration.checksum === true) {
+    // tensorstore refuses the key. A frame says itself whether it has a checksum, so no reader needs it.
+    const { checksum: _, ...rest } = configuration;
+    return { id: name, ...rest };
+  }
   if (name !== "blosc") return { id: name, ...configuration };
   const { cname, clevel, shuffle, blocksize } = configuration;
   return {

@@ -17,7 +17,7 @@
 import { type DataType, isFixed } from "../../bytes/dtype.js";
 import type { Json } from "../../bytes/json.js";
 import type { CodecSpec, Element } from "../../codec/types.js";
-import { Conflict, InvalidInput, Unsupported } from "../../errors.js";
+import { Conflict, Corrupt, InvalidInput, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { Key, type Prefix } from "../../store/key.js";
@@ -116,8 +116,16 @@ export async function writeDocuments(
   }
 }
 
-/** The full metadata that a description stands for. */
+/** The full metadata that a description stands for. What would be damage in a document is a wrong argument here. */
 export function describeArray(description: ArrayDescription): ArrayMeta {
+  try {
+    return metaOf(description);
+  } catch (error) {
+    throw error instanceof Corrupt ? new InvalidInput(error.message, { cause: error }) : error;
+  }
+}
+
+function metaOf(description: ArrayDescription): ArrayMeta {
   const where = "the description";
   const { version = 3, attributes = {}, dimensionNames, shardShape } = description;
   const shape = asShape(description.shape, "shape", where);

@@ -343,6 +343,9 @@ describe("calls that are wrong", () => {
     store.log.length = 0;
     await expect(writeRegion(array, [], values([4, 3], 0))).rejects.toThrow(InvalidInput);
     await expect(writeRegion(array, [], ndarray([4, 4], new Float32Array(16)))).rejects.toThrow(InvalidInput);
+    for (const wrong of [{ shape: [-1] }, { shape: [4], chunkShape: [0] }, { shape: [4], fill: "x" }]) {
+      await expect(createArray(memoryStore(), Prefix.root, { dtype: "int32", ...wrong })).rejects.toThrow(InvalidInput);
+    }
     await expect(resize(array, [4])).rejects.toThrow(InvalidInput);
     await expect(resize(array, [4, -1])).rejects.toThrow(InvalidInput);
     await expect(append(array, values([1, 5], 0))).rejects.toThrow(InvalidInput);
