@@ -40,9 +40,10 @@ export interface ChunkCodec {
 }
 
 const REFERENCE = 8;
+const standard = codecRegistry();
 
 export const CodecChain = {
-  async load(specs: readonly CodecSpec[], registry: CodecRegistry = codecRegistry()): Promise<CodecChain> {
+  async load(specs: readonly CodecSpec[], registry: CodecRegistry = standard): Promise<CodecChain> {
     const chain = (list: readonly CodecSpec[]): Promise<Codec[]> =>
       Promise.all(
         list.map(async ({ name, configuration }) => (await registry.find(name)).load(configuration, { chain })),

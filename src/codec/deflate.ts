@@ -1,12 +1,7 @@
-/**
- * The two that do the work for zlib and gzip: node:zlib, and plain TypeScript (our own decoder, fflate's encoder) where
- * that is not there. docs/decisions/deflate.md says why fflate does not decode.
- */
-import { adler32 } from "../bytes/hash/adler32.js";
-import { crc32 } from "../bytes/hash/crc.js";
+/** What does the work for zlib and gzip: node:zlib, or deflate-plain.ts where that is not there. */
 import { Corrupt } from "../errors.js";
 import { builtin } from "../platform.js";
-import { type Inflated, inflate } from "./inflate.js";
+import type { Inflated } from "./inflate.js";
 
 export interface Deflate {
   /** A raw stream. */
@@ -19,6 +14,8 @@ export interface Deflate {
 }
 
 export const loadDeflate = async (): Promise<Deflate> => nativeDeflate() ?? plainDeflate();
+
+export const plainDeflate = async (): Promise<Deflate> => (await import("./deflate-plain.js")).plain;
 
 export function nativeDeflate(): Deflate | undefined {
   const zlib = builtin("node:zlib");
@@ -42,28 +39,9 @@ export function nativeDeflate(): Deflate | undefined {
     }
   };
   return {
-    deflate: (bytes, level) => Uint8Array.from(zlib.deflateRawSync(bytes, { level })),
+    deflate: (bytes, level) => new Uint8Array(zlib.deflateRawSync(bytes, { level })), // a plain array, of its own size
     inflate: (bytes, start, guess, cap) => run(zlib.inflateRawSync, bytes, start, guess, cap),
     inflateZlib: (bytes, guess, cap) => run(zlib.inflateSync, bytes, 0, guess, cap),
     crc32: (bytes) => zlib.crc32(bytes),
-  };
-}
-
-export async function plainDeflate(): Promise<Deflate> {
-  const { deflateSync } = await import("fflate");
-  return {
-    deflate: (bytes, level) => deflateSync(bytes, { level: level as 0 }),
-    inflate,
-    inflateZlib: (bytes, guess, cap) => {
-      const inflated = inflate(bytes, 2, guess, cap);
-      if (inflated === "full") return inflated;
-      const { content, end } = inflated;
-      if (end + 4 > bytes.length) throw new Corrupt(`the zlib stream ends within its checksum at byte ${bytes.length}`);
-      const stored = new DataView(bytes.buffer, bytes.byteOffset).getUint32(end, false);
-      const found = adler32(content);
-      if (stored !== found) throw new Corrupt(`the zlib stream's adler32 should be ${stored}, found ${found}`);
-      return { content, end: end + 4 };
-    },
-    crc32,
   };
 }

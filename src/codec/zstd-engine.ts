@@ -21,7 +21,8 @@ export function nativeZstd(): ZstdEngine | undefined {
   const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag, ZSTD_d_windowLogMax } = zlib.constants;
   return {
     compress: (bytes, level, checksum) =>
-      Uint8Array.from(
+      new Uint8Array(
+        // a plain array, of its own size
         zlib.zstdCompressSync(bytes, {
           chunkSize: bound(bytes.length),
           params: { [ZSTD_c_compressionLevel]: level, [ZSTD_c_checksumFlag]: checksum ? 1 : 0 },
@@ -80,10 +81,13 @@ export async function wasmZstd(): Promise<ZstdEngine> {
       if (from !== 0) memory._free(from);
       if (memory.HEAPU8.length > KEEP && !replacing) {
         replacing = true;
-        void instantiate().then((fresh) => {
-          wasm = fresh;
-          replacing = false;
-        });
+        renew().then(
+          (fresh) => {
+            wasm = fresh;
+            replacing = false;
+          },
+          () => {}, // then the old one has to do
+        );
       }
     }
   };
@@ -102,9 +106,14 @@ export async function wasmZstd(): Promise<ZstdEngine> {
   };
 }
 
+/** The package keeps one instance, until it is told to unload it. */
+async function renew(): Promise<Wasm> {
+  await (await import("@hpcc-js/wasm-zstd")).Zstd.unload();
+  return instantiate();
+}
+
 async function instantiate(): Promise<Wasm> {
   const { Zstd } = await import("@hpcc-js/wasm-zstd");
-  await Zstd.unload();
   const inside = (await Zstd.load()) as unknown as {
     _mainModule?: { _module?: Wasm["memory"] };
     _zstdClass?: Wasm["zstd"];
