@@ -95,6 +95,10 @@ const ODD: readonly Json[] = [
 // A copy: what is put in may be changed in its turn.
 const odd = (dice: Random): Json => structuredClone(ODD[dice.below(ODD.length)]!);
 
+/** Numbers that could be meant: these get furthest. */
+const near = (value: number, dice: Random): number =>
+  [value + 1, value - 1, value * 2, Math.floor(value / 2), -value, 1][dice.below(6)]!;
+
 type Node = Json[] | { [key: string]: Json };
 
 export function mutateJson(seed: Uint8Array, other: Uint8Array, dice: Random): Uint8Array {
@@ -106,11 +110,13 @@ export function mutateJson(seed: Uint8Array, other: Uint8Array, dice: Random): U
     const [node, key] = all[dice.below(all.length)]!;
     const [otherNode, otherKey] = dice.below(2) ? all[dice.below(all.length)]! : lender[dice.below(lender.length)]!;
     const what = dice.below(10);
-    if (what < 6) put(node, key, odd(dice));
+    const value = get(node, key);
+    if (what < 4 && typeof value === "number") put(node, key, near(value, dice));
+    else if (what < 6) put(node, key, odd(dice));
     else if (what < 8) put(node, key, structuredClone(get(otherNode, otherKey)));
     else if (what === 8 && node !== root) remove(node, key);
     else if (Array.isArray(node) && node !== root) node.splice(dice.below(node.length + 1), 0, odd(dice));
-    else put(node, key, [get(node, key)]);
+    else put(node, key, [value]);
   }
   return new TextEncoder().encode(stringifyJson(root[0], { tokens: true }));
 }

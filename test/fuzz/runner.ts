@@ -19,13 +19,22 @@ const root = join(import.meta.dirname, "../..");
 
 export const foundFolder = join(import.meta.dirname, "found");
 
+let bundled: Promise<string> | undefined;
+
+/** The worker as JavaScript, made once. */
+function workerFile(): Promise<string> {
+  // "?": ts.mjs itself may be what runs this, and a module that waits for itself never ends.
+  bundled ??= import(/* @vite-ignore */ `${pathToFileURL(join(root, "scripts/ts.mjs"))}?again`).then(({ bundle }) =>
+    bundle(join(import.meta.dirname, "worker.ts")),
+  );
+  return bundled;
+}
+
 export async function watch(target: Target, runs: number, seed: number, options: WatchOptions = {}): Promise<Report> {
   const hungAfter = options.hungAfter ?? 20_000;
-  // "?": ts.mjs itself may be what runs this, and a module that waits for itself never ends.
-  const { bundle } = await import(/* @vite-ignore */ `${pathToFileURL(join(root, "scripts/ts.mjs"))}?again`);
   const current = new SharedArrayBuffer(4);
   const work: Work = { target: target.name, runs, seed, current };
-  const worker = new Worker(await bundle(join(import.meta.dirname, "worker.ts")), { workerData: work });
+  const worker = new Worker(await workerFile(), { workerData: work });
   const report = await new Promise<Report>((resolve, reject) => {
     const under = new Int32Array(current).fill(-1);
     /** The decoder took the thread with it; the run's number is enough to make its input again. */

@@ -103,6 +103,7 @@ export const codecTargets: readonly Target[] = [
     },
   ),
   ...["crc32c", "crc32", "adler32"].map((name) => chain(name, [little, codec(name)])),
+  chain("bytes", [codec("bytes", { endian: "big" })]),
   chain("shuffle", [little, codec("shuffle", { elementsize: 4 })]),
   chain("delta", [codec("delta", { dtype: "<i4", astype: "<i2" }), little]),
   chain("transpose", [codec("transpose", { order: [1, 0] }), codec("bytes", { endian: "big" })]),
@@ -130,7 +131,9 @@ export const codecTargets: readonly Target[] = [
     shape: [3],
     data: () => [[new Int32Array(0), Int32Array.of(1, 2), new Int32Array(50)]],
   }),
-  chain("sharding", [sharding([4, 16], asJson([little]), "end")]),
-  chain("sharding-start", [sharding([4, 16], asJson([little, codec("zstd", { level: 1, checksum: false })]), "start")]),
-  chain("sharding-nested", [sharding([8, 16], asJson([sharding([4, 8], asJson([little]), "start")]), "end")]),
+  chain("sharding_indexed", [sharding([4, 16], asJson([little]), "end")]),
+  chain("sharding_indexed-start", [
+    sharding([4, 16], asJson([little, codec("zstd", { level: 1, checksum: false })]), "start"),
+  ]),
+  chain("sharding_indexed-nested", [sharding([8, 16], asJson([sharding([4, 8], asJson([little]), "start")]), "end")]),
 ];

@@ -78,5 +78,4 @@ export const storeTargets: readonly Target[] = [
   inArray("read-shard-nested", "v3/sharded_nested", "c/0/0", readPart),
   inArray("validate-v3", "v3/sharded_zstd", "zarr.json", validate, mutateJson),
   inArray("validate-v0", "v0/doc_example_i4", "__zdata__/0.0.blosc", validate),
-  inArray("validate-group", "v3/group_consolidated", "zarr.json", validate, mutateJson),
 ];
