@@ -40,7 +40,8 @@ describe("Reader", () => {
     const reader = new Reader(twelve, "x");
     expect(reader.count(3, 4)).toBe(3);
     expect(reader.count(12n, 1)).toBe(12);
-    for (const n of [4, -1, 2n ** 63n, 0xffffffff]) expect(() => reader.count(n, 4)).toThrow(Corrupt);
+    expect(() => reader.count(13, 0)).toThrow(Corrupt); // items of no bytes are bounded too
+    for (const n of [4, -1, 2n ** 63n, 0xffffffff, 0.5, Number.NaN]) expect(() => reader.count(n, 4)).toThrow(Corrupt);
   });
 
   test("what follows the end is noticed", () => {

@@ -83,14 +83,15 @@ export class Reader {
     this.#offset = offset;
   }
 
-  /** A claimed number of items, each at least `itemBytes` long, is believed only if the bytes that remain can hold it. */
-  count(n: number | bigint, itemBytes: number): number {
-    if (n < 0 || Number(n) * itemBytes > this.remaining) {
+  /** A claimed number of items, each at least `itemBytes` (1 or more) long, is believed only if what remains can hold it. */
+  count(claimed: number | bigint, itemBytes: number): number {
+    const n = Number(claimed); // exact wherever it passes
+    if (!Number.isInteger(n) || n < 0 || n * Math.max(1, itemBytes) > this.remaining) {
       throw new Corrupt(
-        `${this.what} claims ${n} items of at least ${itemBytes} bytes before byte ${this.#offset}, but only ${this.remaining} bytes are left`,
+        `${this.what} claims ${claimed} items of at least ${itemBytes} bytes at byte ${this.#offset}, but ${this.remaining} bytes are left`,
       );
     }
-    return Number(n);
+    return n;
   }
 
   /** Nothing may follow. */
