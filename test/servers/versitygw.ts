@@ -11,11 +11,10 @@ export async function startVersitygw(path: string, buckets: readonly string[]): 
     path,
     (port, folder) => {
       for (const bucket of buckets) mkdirSync(join(folder, "data", bucket), { recursive: true });
-      // A sidecar folder holds the metadata, as not every file system of a test machine has extended attributes.
-      mkdirSync(join(folder, "sidecar"));
-      const sidecar = ["--sidecar", join(folder, "sidecar")];
       const gateway = ["--port", `127.0.0.1:${port}`, "--quiet", "--cors-allow-origin", "*"];
-      return [...gateway, "posix", ...sidecar, join(folder, "data")];
+      // Metadata in extended attributes: in a sidecar folder, value and ETag change one after the other, and of 40 runs of
+      // eight competing writers 18 lost an update.
+      return [...gateway, "posix", join(folder, "data")];
     },
     { ROOT_ACCESS_KEY_ID: credentials.accessKeyId, ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey },
     async (url) => (await fetch(url)).status > 0,
