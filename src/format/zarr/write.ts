@@ -35,6 +35,8 @@ export interface WriteOptions extends ReadOptions {
   readonly concurrency?: number | undefined;
   /** Store chunks that are nothing but fill. Off, since absent chunks read the same; v0 always did, and so it is on there. */
   readonly writeEmptyChunks?: boolean | undefined;
+  /** The caller vouches that no chunk of the region is there yet: nothing is read, compared or deleted. */
+  readonly fresh?: boolean | undefined;
   /** Workers to encode in; without one, or with one of size 0, this thread does it. */
   readonly pool?: Pool | undefined;
 }
@@ -109,7 +111,8 @@ async function writeChunk(
   const key = keyOf(array, part.chunk);
   const signal = options.signal;
   const keepEmpty = options.writeEmptyChunks ?? meta.version === 0;
-  const covered = coversChunk(part, meta.chunkShape, meta.shape);
+  const fresh = options.fresh === true;
+  const covered = fresh || coversChunk(part, meta.chunkShape, meta.shape);
   const extent = meta.chunkShape.map((length, i) => Math.min(length, meta.shape[i]! - part.chunk[i]! * length));
   const limits = withLimits(options.limits);
   const change: Change = { meta, values, keepEmpty, limits, coder: coderFor(meta, limits, options) };
@@ -118,6 +121,7 @@ async function writeChunk(
     const old = covered ? undefined : await store.get(key, { signal });
     const bytes = await inChunk(`${store.url}/${key}`, () => changed(codec, old, part, extent, change));
     if (bytes !== undefined) return store.set(key, bytes, { signal, if: condition });
+    if (fresh) return;
     if (condition === undefined) return store.delete(key, { signal });
     if (old === undefined) return;
     const empty = codec.encode(filled(meta, elementCount(meta.chunkShape)), { keepEmpty: true });

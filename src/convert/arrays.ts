@@ -1,0 +1,237 @@
+/**
+ * Any array to Zarr, any Zarr tree to another version or store, in bounded memory.
+ *
+ * Chunks are copied byte for byte where source and target agree on chunk shape, type and chain; else the array goes through
+ * memory in blocks of whole target chunks, as large as the memory allows, so that few source chunks are decoded twice. Only
+ * chunks inside the grid are looked at: stale ones stay behind.
+ *
+ * The metadata comes last: a target that is only half there cannot be opened. Until then a journal of what is being made
+ * lies beside the chunks; `resume` continues where it says the same, and skips the chunks that are already there.
+ */
+import { isFixed } from "../bytes/dtype.js";
+import { Conflict, InvalidInput } from "../errors.js";
+import { makeRoom, writeDocuments } from "../format/zarr/create.js";
+import { deleteNode } from "../format/zarr/edit.js";
+import { encodeNode } from "../format/zarr/encode.js";
+import { chunkKey } from "../format/zarr/keys.js";
+import { arrayNode, urlOf, type ZarrArray } from "../format/zarr/node.js";
+import { parts } from "../format/zarr/plan.js";
+import { keyOf, type ReadRegionOptions } from "../format/zarr/read.js";
+import type { ArrayMeta } from "../format/zarr/types.js";
+import { writeRegion } from "../format/zarr/write.js";
+import type { NdArray, Region } from "../model/array.js";
+import { forEachConcurrent } from "../model/concurrent.js";
+import type { ArrayDataset, ReadOptions } from "../model/dataset.js";
+import { Key, type Prefix } from "../store/key.js";
+import type { Store } from "../store/types.js";
+import type { Pool } from "../worker/pool.js";
+import { sameLayout, swapFields, type TargetOptions, targetOf } from "./target.js";
+
+export interface ConvertOptions extends ReadOptions, TargetOptions {
+  /** Bytes that may be held at once, roughly; 256 MiB unless told otherwise. One target chunk or shard must fit. */
+  readonly maxMemory?: number | undefined;
+  readonly pool?: Pool | undefined;
+  readonly overwrite?: boolean | undefined;
+  /** Continue a conversion that was interrupted. */
+  readonly resume?: boolean | undefined;
+}
+
+export interface ConvertReport {
+  /** Byte for byte. */
+  chunksCopied: number;
+  chunksRecoded: number;
+  /** Sentences about what the target does not keep, each beginning with where. */
+  readonly losses: string[];
+}
+
+const JOURNAL = "octavo-convert.json";
+const COPIES = 16;
+
+export async function convertArray(
+  source: ArrayDataset,
+  store: Store,
+  at: Prefix,
+  options: ConvertOptions = {},
+): Promise<{ readonly array: ZarrArray; readonly report: ConvertReport }> {
+  refuseOverlap(source, store, at);
+  const { meta, losses } = targetOf(source, options);
+  const documents = encodeNode(meta);
+  const report: ConvertReport = {
+    chunksCopied: 0,
+    chunksRecoded: 0,
+    losses: losses.map((loss) => `${source.url}: ${loss}`),
+  };
+  const done = await begin(store, at, documents, options);
+  const target = arrayNode(store, at, meta);
+  const zarr = source as ArrayDataset & Partial<ZarrArray>;
+  if (isZarr(zarr) && copies(zarr.meta, meta)) await copyChunks(zarr, target, done, report, options);
+  else await recode(source, target, done, report, options);
+  const missing = new Map([...documents].filter(([name]) => !done.has(Key.join(at, name))));
+  await writeDocuments(store, at, missing, options);
+  if (store.can.conditional) await store.delete(Key.join(at, JOURNAL), { signal: options.signal });
+  return { array: target, report };
+}
+
+/** Overwriting would delete the source before it is read. */
+export function refuseOverlap(
+  dataset: { readonly url: string; readonly store?: Store },
+  store: Store,
+  at: Prefix,
+): void {
+  if (dataset.store !== store && store.url.startsWith("memory:")) return; // a name that many stores share
+  const [source, target] = [dataset.url, urlOf(store, at)];
+  if (`${source}/`.startsWith(`${target}/`) || `${target}/`.startsWith(`${source}/`)) {
+    throw new InvalidInput(`${source} cannot be converted to ${target}: one lies inside the other`, { where: target });
+  }
+}
+
+const isZarr = (array: ArrayDataset & Partial<ZarrArray>): array is ZarrArray =>
+  array.format === "zarr" && "meta" in array;
+
+/** Whether a chunk of one is a chunk of the other. What surrounds the data, keys and fill, does not matter. */
+export function copies(from: ArrayMeta, to: ArrayMeta): boolean {
+  const parts = ({ chunkShape, dtype, codecs }: ArrayMeta) => JSON.stringify([chunkShape, dtype, codecs]);
+  return parts(from) === parts(to) && from.storageTransformers.length === 0;
+}
+
+/** Makes room and leaves the journal; answers which chunks an earlier run has already written. */
+async function begin(
+  store: Store,
+  at: Prefix,
+  documents: ReadonlyMap<string, Uint8Array>,
+  options: ConvertOptions,
+): Promise<ReadonlySet<Key>> {
+  const { signal, resume } = options;
+  const journal = Key.join(at, JOURNAL);
+  const text = [...documents.values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
+  const earlier = resume === true ? await store.get(journal, { signal }) : undefined;
+  if (earlier !== undefined) {
+    if (new TextDecoder().decode(earlier) !== text) {
+      throw new Conflict(`${store.url}/${journal} is of another conversion, so this one cannot go on from there`, {
+        where: journal,
+        hint: "Convert with the same options as before, or overwrite.",
+      });
+    }
+    const done = new Set<Key>();
+    for await (const { key } of store.list(at, { signal })) done.add(key);
+    return done;
+  }
+  await clear(store, at, options);
+  // A store that cannot replace a value (a zip file under way) could not take the journal away again.
+  if (store.can.conditional) await store.set(journal, new TextEncoder().encode(text), { signal });
+  return new Set();
+}
+
+/** An empty place, or Conflict; old chunks would otherwise show through where new ones are absent. */
+export async function clear(store: Store, at: Prefix, options: ConvertOptions): Promise<void> {
+  await makeRoom(store, at, options);
+  const { keys, prefixes } = await store.children(at, { signal: options.signal });
+  if (keys.length + prefixes.length === 0) return;
+  if (options.overwrite === true) return deleteNode(store, at, options);
+  const where = urlOf(store, at);
+  throw new Conflict(`${where} is not empty`, {
+    where,
+    hint: "Choose an empty place, resume if this is an interrupted conversion, or overwrite.",
+  });
+}
+
+/** The chunks that are there; all that could be where the store cannot list. */
+async function* chunksOf(source: ZarrArray, options: ConvertOptions): AsyncGenerator<readonly number[]> {
+  const stored = source.stored(options);
+  if (stored !== undefined) {
+    for await (const { index } of stored) yield index;
+  } else {
+    const whole = source.shape.map((length) => ({ start: 0, step: 1, count: length }));
+    for (const { chunk } of parts(whole, source.chunkShape)) yield chunk;
+  }
+}
+
+async function copyChunks(
+  source: ZarrArray,
+  target: ZarrArray,
+  done: ReadonlySet<Key>,
+  report: ConvertReport,
+  options: ConvertOptions,
+): Promise<void> {
+  const { signal } = options;
+  const total = source.shape.reduce((n, length, axis) => n * Math.ceil(length / source.chunkShape[axis]!), 1);
+  const copy = async (chunk: readonly number[]): Promise<void> => {
+    signal?.throwIfAborted();
+    const to = Key.join(target.at, chunkKey(target.meta.keys, chunk));
+    const bytes = done.has(to) ? undefined : await source.store.get(keyOf(source, chunk), { signal });
+    if (bytes === undefined) return;
+    await target.store.set(to, bytes, { signal });
+    report.chunksCopied++;
+    options.onProgress?.({ done: report.chunksCopied, total, unit: "chunks" });
+  };
+  let batch: (readonly number[])[] = [];
+  for await (const chunk of chunksOf(source, options)) {
+    batch.push(chunk);
+    if (batch.length < COPIES * 16) continue;
+    await forEachConcurrent(batch, COPIES, copy);
+    batch = [];
+  }
+  await forEachConcurrent(batch, COPIES, copy);
+}
+
+async function recode(
+  source: ArrayDataset,
+  target: ZarrArray,
+  done: ReadonlySet<Key>,
+  report: ConvertReport,
+  options: ConvertOptions,
+): Promise<void> {
+  const { meta } = target;
+  const block = blockShape(source, meta, options.maxMemory ?? 256 << 20);
+  const whole = target.shape.map((length) => ({ start: 0, step: 1, count: length }));
+  const total = target.shape.reduce((n, length, axis) => n * Math.ceil(length / meta.chunkShape[axis]!), 1);
+  for (const { chunk, source: axes } of parts(whole, block)) {
+    options.signal?.throwIfAborted();
+    const region: Region = axes.map(({ count }, axis) => {
+      const start = chunk[axis]! * block[axis]!;
+      return { start, stop: start + count };
+    });
+    const inBlock = [...parts(rangesOf(region), meta.chunkShape)];
+    if (inBlock.every((part) => done.has(keyOf(target, part.chunk)))) continue;
+    const { signal, limits, pool } = options;
+    const values = retyped(await source.read(region, { signal, limits, pool } as ReadRegionOptions), meta);
+    await writeRegion(target, region, values, { signal, limits, pool, fresh: true });
+    report.chunksRecoded += inBlock.length;
+    options.onProgress?.({ done: report.chunksRecoded, total, unit: "chunks" });
+  }
+}
+
+const rangesOf = (region: Region) =>
+  (region as readonly { start: number; stop: number }[]).map(({ start, stop }) => ({
+    start,
+    step: 1,
+    count: stop - start,
+  }));
+
+function retyped(values: NdArray, meta: ArrayMeta): NdArray {
+  if (sameLayout(values.dtype, meta.dtype)) return values;
+  const data = values.dtype.kind === "struct" ? swapFields(values.data as Uint8Array, values.dtype) : values.data;
+  return { ...values, dtype: meta.dtype, data };
+}
+
+/**
+ * Whole target chunks, and along each axis enough of them to hold a source chunk, last axis first, while a block takes no
+ * more than a quarter of the memory: the block is there twice, and chunks are under way on both sides.
+ */
+export function blockShape(source: ArrayDataset, meta: ArrayMeta, maxMemory: number): number[] {
+  const size = isFixed(meta.dtype) ? meta.dtype.size : 64;
+  const block = [...meta.chunkShape];
+  const bytes = () => block.reduce((product, n) => product * n, size);
+  if (bytes() > maxMemory) {
+    throw new InvalidInput(
+      `one chunk of [${meta.chunkShape}] takes ${bytes()} bytes, but only ${maxMemory} may be used`,
+    );
+  }
+  for (let axis = block.length - 1; axis >= 0; axis--) {
+    const own = meta.chunkShape[axis]!;
+    const wanted = Math.ceil(Math.min(source.chunkShape[axis]!, source.shape[axis]!) / own);
+    const fits = Math.floor(maxMemory / 4 / ((bytes() / block[axis]!) * own));
+    block[axis] = own * Math.max(1, Math.min(wanted, fits));
+  }
+  return block;
+}

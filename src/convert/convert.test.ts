@@ -1,0 +1,310 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fixtures } from "../../test/fixtures.js";
+import type { CodecSpec } from "../codec/types.js";
+import { Conflict, InvalidInput, Unsupported } from "../errors.js";
+import {
+  createArray,
+  createGroup,
+  openZarr,
+  writeRegion,
+  type ZarrArray,
+  type ZarrGroup,
+  zarr,
+} from "../format/zarr/index.js";
+import type { NdArray } from "../model/array.js";
+import { ndarray, typed, valueAt } from "../model/elements.js";
+import { elementCount } from "../space/shape.js";
+import { fileStore } from "../store/file.js";
+import { Key, Prefix } from "../store/key.js";
+import { memoryStore } from "../store/memory.js";
+import type { Store } from "../store/types.js";
+import { zipStore } from "../store/zip.js";
+import { zipWriteStore } from "../store/zip-write.js";
+import { failNth, faultyStore, recordingStore } from "../testing/observe.js";
+import { blockShape, convertArray } from "./arrays.js";
+import { convertTree } from "./tree.js";
+
+const bytes: CodecSpec = { name: "bytes", configuration: { endian: "little" } };
+const keysOf = async (store: Store): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { key } of store.list(Prefix.root)) keys.push(key);
+  return keys.sort();
+};
+const golden = async (path: string): Promise<ZarrArray> =>
+  (await openZarr(fileStore(join(fixtures("zarr"), path)))) as ZarrArray;
+const errors = async (store: Store): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { severity, message } of zarr.validate(store, Prefix.root))
+    if (severity === "error") found.push(message);
+  return found;
+};
+
+/** As `toEqual`, which takes seconds for a megabyte. Fields of a struct may have changed their byte order. */
+function same(a: NdArray, b: NdArray): boolean {
+  if (a.dtype.kind === "struct") {
+    return Array.from({ length: elementCount(a.shape) }, (_, i) => i).every((i) =>
+      isDeepStrictEqual(valueAt(a, i), valueAt(b, i)),
+    );
+  }
+  const [x, y] = [a.data, b.data];
+  return x instanceof Uint8Array && y instanceof Uint8Array ? Buffer.compare(x, y) === 0 : isDeepStrictEqual(x, y);
+}
+
+async function counting(
+  shape: readonly number[],
+  chunkShape: readonly number[],
+  version: 0 | 2 | 3 = 3,
+): Promise<ZarrArray> {
+  const array = await createArray(memoryStore(), Prefix.root, { version, shape, chunkShape, dtype: "int32" });
+  const values = Int32Array.from({ length: elementCount(shape) }, (_, i) => i + 1);
+  await writeRegion(array, [], ndarray(shape, values));
+  return array;
+}
+
+describe("the golden arrays", () => {
+  const stores = ["v0", "v0_pickle", "v1", "v2", "v3"].flatMap((generation) =>
+    readdirSync(join(fixtures("zarr"), generation))
+      .filter((name) => !name.startsWith("group"))
+      .map((name) => `${generation}/${name}`),
+  );
+  it("keep every value as v3, v2 and, where it can say them, v0", async () => {
+    let written = 0;
+    for (const path of stores) {
+      const source = await golden(path);
+      const want = await source.read();
+      for (const version of [3, 2, 0] as const) {
+        const store = memoryStore();
+        try {
+          await convertArray(source, store, Prefix.root, { version });
+        } catch (error) {
+          expect(error, `${path} to v${version}`).toBeInstanceOf(Unsupported);
+          expect(await keysOf(store), path).not.toContain("zarr.json");
+          continue;
+        }
+        written++;
+        const got = await ((await openZarr(store)) as ZarrArray).read();
+        expect(got.shape, path).toEqual(want.shape);
+        expect(same(got, want), `${path} to v${version}`).toBe(true);
+        expect(await errors(store), path).toEqual([]);
+      }
+    }
+    expect(written).toBeGreaterThan(290); // of 3 × 111
+  });
+
+  it("from v0 to v3 are copied without recompressing, except snappy and big-endian fields", async () => {
+    for (const path of stores.filter((path) => path.startsWith("v0"))) {
+      const { report } = await convertArray(await golden(path), memoryStore(), Prefix.root);
+      const recoded = path.includes("snappy") || path.endsWith("struct_nested"); // that one has a big-endian field
+      const count = recoded ? report.chunksCopied : report.chunksRecoded;
+      expect(count, path).toBe(0);
+    }
+    const { report, array } = await convertArray(
+      await golden("v0/resize_shrunk_stale_chunks"),
+      memoryStore(),
+      Prefix.root,
+    );
+    const source = await golden("v0/resize_shrunk_stale_chunks");
+    let inside = 0;
+    for await (const _ of source.stored()!) inside++;
+    expect(report.chunksCopied).toBe(inside);
+    expect((await keysOf(array.store)).filter((key) => key.startsWith("c/"))).toHaveLength(inside);
+  });
+});
+
+describe("what versions say differently", () => {
+  it("comes back after a round trip", async () => {
+    const source = memoryStore();
+    await source.set(
+      Key.of(".zarray"),
+      new TextEncoder().encode(
+        '{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f8", "compressor": null, "fill_value": null, "filters": null, "order": "C"}',
+      ),
+    );
+    await source.set(
+      Key.of(".zattrs"),
+      new TextEncoder().encode('{"_ARRAY_DIMENSIONS": ["time"], "big": 9007199254740993}'),
+    );
+    const three = await convertArray((await openZarr(source)) as ZarrArray, memoryStore(), Prefix.root);
+    expect(three.array.dimensionNames).toEqual(["time"]);
+    expect(three.array.attributes).toEqual({ big: 9007199254740993n, "octavo:fill_value_was_null": true });
+    expect(three.report.losses).toEqual([]);
+    const two = await convertArray(three.array, memoryStore(), Prefix.root, { version: 2 });
+    expect(two.array.meta.fillIsNull).toBe(true);
+    expect(two.array.attributes).toEqual({ _ARRAY_DIMENSIONS: ["time"], big: 9007199254740993n });
+  });
+
+  it("is reported where it is lost", async () => {
+    const array = await createArray(memoryStore(), Prefix.root, {
+      version: 0,
+      shape: [2],
+      dtype: "int32",
+      attributes: { a: { b: [1, Number.NaN] } },
+    });
+    const { report, array: made } = await convertArray(array, memoryStore(), Prefix.root);
+    expect(report.losses).toEqual([
+      'memory:: the attribute a.b[1] is NaN, which JSON cannot express; it became the text "NaN"',
+    ]);
+    expect(made.attributes).toEqual({ a: { b: [1, "NaN"] } });
+    const named = await createArray(memoryStore(), Prefix.root, { shape: [2], dtype: "int32", dimensionNames: ["x"] });
+    expect((await convertArray(named, memoryStore(), Prefix.root, { version: 0 })).report.losses[0]).toMatch(
+      /dimension names/,
+    );
+  });
+
+  it("turns big-endian fields round for v3, fill included", async () => {
+    const source = memoryStore();
+    const text =
+      '{"chunks": [2], "clevel": 1, "cname": "lz4", "dtype": [["a", ">i4"], ["b", "<i2"]], "fill_value": null, "shape": [3], "shuffle": 0}';
+    await source.set(Key.of("__zmeta__"), new TextEncoder().encode(text));
+    const array = (await openZarr(source)) as ZarrArray;
+    const data = Uint8Array.of(0, 0, 0, 1, 2, 0, 0, 0, 0, 3, 4, 0, 0, 0, 0, 5, 6, 0);
+    await writeRegion(array, [], { shape: [3], dtype: array.dtype, data });
+    const { array: made, report } = await convertArray(array, memoryStore(), Prefix.root);
+    expect(report).toMatchObject({ chunksCopied: 0, chunksRecoded: 2 });
+    expect((await made.read()).data).toEqual(Uint8Array.of(1, 0, 0, 0, 2, 0, 3, 0, 0, 0, 4, 0, 5, 0, 0, 0, 6, 0));
+  });
+});
+
+describe("blocks", () => {
+  it("are whole target chunks within the memory", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 })),
+          {
+            minLength: 1,
+            maxLength: 3,
+          },
+        ),
+        fc.integer({ min: 4, max: 20_000 }),
+        (axes, memory) => {
+          const source = { shape: axes.map(([n]) => n), chunkShape: axes.map(([, c]) => c) } as unknown as ZarrArray;
+          const chunkShape = axes.map(([, , c]) => c);
+          const meta = {
+            chunkShape,
+            dtype: { kind: "int", size: 4, endian: "little" },
+          } as unknown as ZarrArray["meta"];
+          const size = (shape: readonly number[]) => elementCount(shape) * 4;
+          if (size(chunkShape) > memory) {
+            expect(() => blockShape(source, meta, memory)).toThrow(InvalidInput);
+            return;
+          }
+          const block = blockShape(source, meta, memory);
+          expect(block.map((n, axis) => n % chunkShape[axis]!)).toEqual(block.map(() => 0));
+          expect(size(block)).toBeLessThanOrEqual(Math.max(size(chunkShape), memory / 4));
+        },
+      ),
+    );
+  });
+
+  it("recode any chunks to any other", async () => {
+    const source = await counting([23, 17], [5, 4]);
+    const want = (await source.read()).data;
+    for (const options of [
+      { chunkShape: [7, 17] },
+      { chunkShape: [2, 3], shardShape: [4, 9], maxMemory: 200 },
+      { chunkShape: [30, 30], version: 2 as const, codecs: [bytes] },
+      { chunkShape: [5, 4], codecs: "gzip" as const },
+    ]) {
+      const seen: number[] = [];
+      const onProgress = ({ done, total }: { done: number; total: number }) => seen.push(done / total);
+      const { array, report } = await convertArray(source, memoryStore(), Prefix.root, { ...options, onProgress });
+      expect(report.chunksCopied).toBe(0);
+      expect(seen.at(-1)).toBe(1);
+      expect((await array.read()).data).toEqual(want);
+    }
+  });
+});
+
+describe("interrupted", () => {
+  it("nothing half-written is visible, and it goes on where it was", async () => {
+    const source = await counting([20], [2]);
+    for (const options of [{}, { chunkShape: [4] }]) {
+      for (const n of [2, 5, 9, 12]) {
+        const memory = memoryStore();
+        const failing = faultyStore(memory, failNth(n + 6)); // the first ones look at what is there
+        const failed = await convertArray(source, failing, Prefix.root, options).catch((error: Error) => error);
+        if (!(failed instanceof Error)) continue;
+        const whole = (await keysOf(memory)).includes("zarr.json"); // then all that failed is to take the journal away
+        if (!whole) await expect(openZarr(memory)).rejects.toThrow(/no Zarr/);
+        if ((await keysOf(memory)).length > 0) {
+          await expect(convertArray(source, memory, Prefix.root, options)).rejects.toThrow(Conflict);
+        }
+        if ((await keysOf(memory)).includes("octavo-convert.json")) {
+          const other = { chunkShape: [5], resume: true };
+          await expect(convertArray(source, memory, Prefix.root, other)).rejects.toThrow(Conflict);
+        }
+        const before = (await keysOf(memory)).filter((key) => key.startsWith("c/")).length;
+        const watched = recordingStore(memory);
+        const { array } = await convertArray(source, watched, Prefix.root, { ...options, resume: true });
+        const chunks = 20 / array.chunkShape[0]!;
+        expect(watched.log.filter(({ kind, at }) => kind === "set" && at.startsWith("c/")).length).toBe(
+          chunks - before,
+        );
+        expect((await array.read()).data).toEqual((await source.read()).data);
+        expect(await keysOf(memory)).not.toContain("octavo-convert.json");
+      }
+    }
+  });
+
+  it("what is there is replaced only when that is asked for", async () => {
+    const source = await counting([4], [2]);
+    const there = await counting([9], [3]);
+    await expect(convertArray(source, there.store, Prefix.root)).rejects.toThrow(Conflict);
+    await convertArray(source, there.store, Prefix.root, { overwrite: true });
+    expect(await keysOf(there.store)).toEqual(["c/0", "c/1", "zarr.json"]);
+  });
+});
+
+describe("trees", () => {
+  it("go from v2 to v3 and back, into a zip file and out of it", async () => {
+    const source = memoryStore();
+    await createGroup(source, Prefix.root, { version: 2, attributes: { t: 1 } });
+    await createGroup(source, Prefix.of("a"), { version: 2 });
+    const leaf = await createArray(source, Prefix.of("a/b"), {
+      version: 2,
+      shape: [5],
+      chunkShape: [2],
+      dtype: "int16",
+    });
+    await writeRegion(leaf, [], ndarray([5], Int16Array.of(1, 0, 0, 0, 5)));
+    const root = await openZarr(source);
+    await expect(convertTree(root, source, Prefix.of("a/c"), { overwrite: true })).rejects.toThrow(InvalidInput);
+
+    const outer = memoryStore();
+    const zip = await zipWriteStore(outer, Key.of("t.zip"));
+    await convertTree(root, zip, Prefix.root);
+    await zip.close();
+    const inside = (await openZarr(await zipStore(outer, Key.of("t.zip")))) as ZarrGroup;
+    expect([inside.version, inside.attributes, await inside.children()]).toEqual([
+      "3",
+      { t: 1 },
+      [{ name: "a", kind: "group" }],
+    ]);
+
+    const back = memoryStore();
+    const { report: second } = await convertTree(inside, back, Prefix.root, { version: 2 });
+    expect(second.losses).toEqual([]);
+    const array = (await ((await openZarr(back)) as ZarrGroup).open("a/b")) as ZarrArray;
+    expect([...(typed(await array.read()) as Int16Array)]).toEqual([1, 0, 0, 0, 5]);
+  });
+
+  it("keep consolidated metadata, and cannot become v0", async () => {
+    for (const path of ["v2/group_consolidated", "v3/group_consolidated"]) {
+      const source = (await openZarr(fileStore(join(fixtures("zarr"), path)))) as ZarrGroup;
+      for (const version of [2, 3] as const) {
+        const store = memoryStore();
+        const { report } = await convertTree(source, store, Prefix.root, { version });
+        expect(report).toMatchObject({ chunksCopied: 3, chunksRecoded: 0 });
+        const made = (await openZarr(store)) as ZarrGroup;
+        expect([...made.meta.consolidated!.keys()]).toEqual(["a", "a/b"]);
+        expect(await errors(store)).toEqual([]);
+      }
+      await expect(convertTree(source, memoryStore(), Prefix.root, { version: 0 })).rejects.toThrow(Unsupported);
+    }
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * A Zarr array or a whole tree of groups and arrays, to another version, other chunks or another store. Every node becomes
+ * visible after what is in it; consolidated metadata is made anew where the source has it.
+ */
+import { Unsupported } from "../errors.js";
+import { writeDocuments } from "../format/zarr/create.js";
+import { encodeNode } from "../format/zarr/encode.js";
+import { groupNode, type ZarrGroup, type ZarrNode } from "../format/zarr/node.js";
+import { openZarr } from "../format/zarr/open.js";
+import type { ArrayMeta, ConsolidatedNode, GroupMeta, NodeMeta } from "../format/zarr/types.js";
+import { Key, Prefix } from "../store/key.js";
+import type { Store } from "../store/types.js";
+import { type ConvertOptions, type ConvertReport, clear, convertArray, refuseOverlap } from "./arrays.js";
+import { strict } from "./target.js";
+
+export async function convertTree(
+  source: ZarrNode,
+  store: Store,
+  at: Prefix,
+  options: ConvertOptions = {},
+): Promise<{ readonly node: ZarrNode; readonly report: ConvertReport }> {
+  if (source.kind === "array") {
+    const { array, report } = await convertArray(source, store, at, options);
+    return { node: array, report };
+  }
+  refuseOverlap(source, store, at);
+  if (options.resume !== true) await clear(store, at, options);
+  const report: ConvertReport = { chunksCopied: 0, chunksRecoded: 0, losses: [] };
+  const told = source.meta.consolidated !== undefined;
+  const { meta } = await convertGroup(source, store, at, told, options, report);
+  return { node: groupNode(store, at, meta), report };
+}
+
+interface Converted<Meta extends NodeMeta> {
+  readonly meta: Meta;
+  /** What is below. */
+  readonly nodes: ReadonlyMap<string, ConsolidatedNode>;
+}
+
+async function convertGroup(
+  source: ZarrGroup,
+  store: Store,
+  at: Prefix,
+  /** Write what is below into the group's own metadata. */
+  told: boolean,
+  options: ConvertOptions,
+  report: ConvertReport,
+): Promise<Converted<GroupMeta>> {
+  const { version = 3 } = options;
+  const where = source.url;
+  if (version === 0) {
+    const hint = "Convert each array by itself.";
+    throw new Unsupported(`${where} is a group, and Zarr v0 has only arrays`, { where, hint });
+  }
+  const children = await source.children(options);
+  if (children === undefined) {
+    const hint = "Consolidated metadata in the source would name them.";
+    throw new Unsupported(`${where} cannot be listed, so its nodes cannot be found`, { where, hint });
+  }
+  const nodes = new Map<string, ConsolidatedNode>();
+  for (const { name } of children) {
+    const child = await source.open(name, options);
+    const below = Prefix.join(at, name);
+    const made =
+      child.kind === "group"
+        ? await convertGroup(child, store, below, false, options, report)
+        : await convertLeaf(child, store, below, options, report);
+    nodes.set(name, { node: child.kind, meta: () => made.meta });
+    for (const [path, node] of made.nodes) nodes.set(`${name}/${path}`, node);
+  }
+  const losses: string[] = [];
+  const attributes = strict(source.attributes, losses);
+  report.losses.push(...losses.map((loss) => `${where}: ${loss}`));
+  const meta: GroupMeta = { node: "group", version, attributes, consolidated: told ? nodes : undefined, notes: [] };
+  if (!(options.resume === true && (await isThere(store, at, meta, options)))) {
+    await writeDocuments(store, at, encodeNode(meta), options);
+  }
+  return { meta, nodes };
+}
+
+async function convertLeaf(
+  source: ZarrNode & { kind: "array" },
+  store: Store,
+  at: Prefix,
+  options: ConvertOptions,
+  report: ConvertReport,
+): Promise<Converted<ArrayMeta>> {
+  if (
+    options.resume === true &&
+    (await isThere(store, at, { ...source.meta, version: options.version ?? 3 }, options))
+  ) {
+    const node = await openZarr(store, at, options);
+    if (node.kind === "array") return { meta: node.meta, nodes: new Map() };
+  }
+  const { array, report: own } = await convertArray(source, store, at, options);
+  report.chunksCopied += own.chunksCopied;
+  report.chunksRecoded += own.chunksRecoded;
+  report.losses.push(...own.losses);
+  return { meta: array.meta, nodes: new Map() };
+}
+
+/** Whether an earlier run has finished this node. */
+async function isThere(store: Store, at: Prefix, meta: NodeMeta, { signal }: ConvertOptions): Promise<boolean> {
+  const names = { 0: "__zmeta__", 1: "meta", 2: meta.node === "array" ? ".zarray" : ".zgroup", 3: "zarr.json" };
+  return (await store.stat(Key.join(at, names[meta.version]), { signal })) !== undefined;
+}
