@@ -28,8 +28,6 @@ export interface StringifyOptions {
   readonly ascii?: boolean;
   /** Write NaN, Infinity and -Infinity as bare words; without it they are refused. */
   readonly tokens?: boolean;
-  /** Write integers beyond 2^53 in quotes, for readers that would round them. */
-  readonly quoteBig?: boolean;
 }
 
 export function stringifyJson(value: WritableJson, options: StringifyOptions = {}): string {
@@ -51,7 +49,6 @@ function text(value: WritableJson, options: StringifyOptions, newline: string, p
     case "number":
       return Number.isSafeInteger(value) && !Object.is(value, -0) ? `${value}` : float(value, options, path);
     case "bigint":
-      return options.quoteBig && !Number.isSafeInteger(Number(value)) ? `"${value}"` : `${value}`;
     case "boolean":
       return `${value}`;
   }
