@@ -72,7 +72,10 @@ function stream(bits: Bits, output: Output): void {
   const level = bits.take(8) - 0x30;
   if (magic !== 0x425a68 || level < 1 || level > 9)
     throw new Corrupt(`bz2 data should start with "BZh" and a level at byte ${start}, found 0x${magic.toString(16)}`);
-  const rows = new Uint32Array(level * 100_000);
+  // A block is at most a quarter longer than its content: four equal bytes and the number of further ones.
+  const rows = new Uint32Array(Math.min(level * 100_000, Math.ceil(output.room.cap * 1.25)));
+  const tooLong = (): Error =>
+    rows.length < level * 100_000 ? output.room.wrong("more") : damaged("has a block beyond its level", bits.at);
   let combined = 0;
   for (;;) {
     const kind = bits.take(24) * 2 ** 24 + bits.take(24);
@@ -84,19 +87,19 @@ function stream(bits: Bits, output: Output): void {
     }
     if (kind !== 0x314159265359) throw damaged("has neither a block nor its end", bits.at);
     const before = output.size;
-    block(bits, rows, output);
+    block(bits, rows, output, tooLong);
     if (crc32(output.bytes, before, output.size) !== crc)
       throw damaged("has a block that does not match its checksum", bits.at);
     combined = (((combined << 1) | (combined >>> 31)) ^ crc) >>> 0;
   }
 }
 
-function block(bits: Bits, rows: Uint32Array, output: Output): void {
+function block(bits: Bits, rows: Uint32Array, output: Output, tooLong: () => Error): void {
   if (bits.take(1) === 1) throw new Unsupported("the bz2 stream is scrambled, as only bzip2 before 0.9.5 did");
   const origin = bits.take(24);
   const front = occurring(bits);
   const tables = codes(bits, front.length + 2);
-  const size = unsorted(bits, rows, front, tables);
+  const size = unsorted(bits, rows, front, tables, tooLong);
   if (origin >= size) throw damaged(`has row ${origin} in a block of ${size}`, bits.at);
 
   // rows[i] has its byte in the low eight bits; above go the numbers that link each row to the one after it.
@@ -195,7 +198,13 @@ function table(lengths: Uint8Array): Table {
 }
 
 /** Codes and move to front undone: fills `rows`, returns how many. */
-function unsorted(bits: Bits, rows: Uint32Array, front: Uint8Array, tables: readonly Table[]): number {
+function unsorted(
+  bits: Bits,
+  rows: Uint32Array,
+  front: Uint8Array,
+  tables: readonly Table[],
+  tooLong: () => Error,
+): number {
   const end = front.length + 1;
   let size = 0;
   let run = 0;
@@ -213,10 +222,10 @@ function unsorted(bits: Bits, rows: Uint32Array, front: Uint8Array, tables: read
       // A number in digits 1 and 2, the lowest first.
       run += weight << symbol;
       weight <<= 1;
-      if (run > rows.length) throw damaged("has a block that is too long", bits.at);
+      if (run > rows.length) throw tooLong();
       continue;
     }
-    if (size + run + 1 > rows.length + (symbol === end ? 1 : 0)) throw damaged("has a block that is too long", bits.at);
+    if (size + run + (symbol === end ? 0 : 1) > rows.length) throw tooLong();
     rows.fill(front[0]!, size, size + run);
     size += run;
     run = 0;

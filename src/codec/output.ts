@@ -27,10 +27,10 @@ export function outputRoom(what: string, encoded: number, expected: number | und
 export class Output {
   bytes: Uint8Array<ArrayBuffer>;
   size = 0;
-  readonly #room: OutputRoom;
+  readonly room: OutputRoom;
 
   constructor(room: OutputRoom) {
-    this.#room = room;
+    this.room = room;
     this.bytes = new Uint8Array(room.guess);
   }
 
@@ -38,15 +38,15 @@ export class Output {
   reserve(n: number): void {
     const wanted = this.size + n;
     if (wanted <= this.bytes.length) return;
-    if (wanted > this.#room.cap) throw this.#room.wrong("more");
-    const grown = new Uint8Array(Math.min(this.#room.cap, Math.max(wanted, 2 * this.bytes.length)));
+    if (wanted > this.room.cap) throw this.room.wrong("more");
+    const grown = new Uint8Array(Math.min(this.room.cap, Math.max(wanted, 2 * this.bytes.length)));
     grown.set(this.bytes);
     this.bytes = grown;
   }
 
   /** Everything, checked against the expected size. */
   finish(expected: number | undefined): Uint8Array {
-    if (expected !== undefined && this.size !== expected) throw this.#room.wrong(`${this.size}`);
+    if (expected !== undefined && this.size !== expected) throw this.room.wrong(`${this.size}`);
     return this.size === this.bytes.length ? this.bytes : this.bytes.slice(0, this.size);
   }
 }
