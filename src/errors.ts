@@ -14,6 +14,7 @@
  */
 export type ErrorKind = "not-found" | "corrupt" | "unsupported" | "invalid-input" | "conflict" | "limit-exceeded";
 
+/** What an error knows besides its sentence. */
 export interface ErrorDetails {
   /** The key, URL or path that the sentence is about. */
   readonly where?: string;
@@ -26,6 +27,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/** What the six have in common: `catch (error) { if (error instanceof OctavoError) … }`. */
 export abstract class OctavoError extends Error {
   abstract readonly kind: ErrorKind;
   readonly where: string | undefined;
@@ -42,26 +44,32 @@ export abstract class OctavoError extends Error {
   }
 }
 
+/** Something that was asked for by name is not there. */
 export class NotFound extends OctavoError {
   readonly kind = "not-found";
   override readonly name = "NotFound";
 }
+/** The bytes contradict their format, their checksum or each other. */
 export class Corrupt extends OctavoError {
   readonly kind = "corrupt";
   override readonly name = "Corrupt";
 }
+/** Understood, but Octavo or this store cannot do it; also: the store forbids it. */
 export class Unsupported extends OctavoError {
   readonly kind = "unsupported";
   override readonly name = "Unsupported";
 }
+/** The call is wrong: an argument, a key, a URL, a region. */
 export class InvalidInput extends OctavoError {
   readonly kind = "invalid-input";
   override readonly name = "InvalidInput";
 }
+/** Somebody else changed or already made what this call was about to write. */
 export class Conflict extends OctavoError {
   readonly kind = "conflict";
   override readonly name = "Conflict";
 }
+/** A bound was hit: memory, depth, time, tries, disk space. */
 export class LimitExceeded extends OctavoError {
   readonly kind = "limit-exceeded";
   override readonly name = "LimitExceeded";

@@ -2,4 +2,5 @@
 import { zarr } from "./format/zarr/index.js";
 import type { Format } from "./model/format.js";
 
+/** The formats there are. */
 export const formats: readonly Format[] = [zarr];

@@ -16,6 +16,7 @@ export interface Limits {
   readonly resultBytes: number;
 }
 
+/** What holds where the caller says nothing. */
 export const defaultLimits: Limits = {
   metadataBytes: 64 << 20, // consolidated metadata of ten thousands of arrays
   jsonDepth: 64,

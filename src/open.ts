@@ -5,11 +5,13 @@ import type { Dataset } from "./model/dataset.js";
 import type { Format, FormatOptions, Match } from "./model/format.js";
 import type { Location, LocationOptions } from "./store/open.js";
 
+/** How to reach an address, and what to take it for. */
 export interface OpenOptions extends LocationOptions {
   /** The id of a format, such as "zarr": no other is considered. */
   readonly as?: string | undefined;
 }
 
+/** The format that claims a place, and what it says about it. */
 export interface Detected {
   readonly format: Format;
   readonly match: Match;

@@ -6,6 +6,7 @@
  */
 export type Endian = "little" | "big";
 
+/** What one element of an array is. */
 export type DataType =
   | { readonly kind: "bool"; readonly size: 1 }
   | { readonly kind: "int"; readonly size: 1 | 2 | 4 | 8; readonly endian: Endian }
@@ -31,6 +32,7 @@ export type DataType =
   | { readonly kind: "vlen-bytes" }
   | { readonly kind: "vlen-array"; readonly item: DataType };
 
+/** A field of a struct. */
 export interface Field {
   readonly name: string;
   readonly dtype: DataType;
@@ -39,6 +41,7 @@ export interface Field {
   readonly shape?: readonly number[];
 }
 
+/** The types whose elements all take the same number of bytes. */
 export type FixedDataType = Extract<DataType, { size: number }>;
 
 export const isFixed = (dtype: DataType): dtype is FixedDataType => "size" in dtype;

@@ -25,6 +25,7 @@ export {
   type WritableJson,
 } from "./json-write.js";
 
+/** A JSON value; integers that a number cannot hold exactly are bigint. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 

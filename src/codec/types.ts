@@ -8,6 +8,7 @@ import type { DataType } from "../bytes/dtype.js";
 import type { Json } from "../bytes/json.js";
 import type { Limits } from "../limits.js";
 
+/** A codec by its name, with its options, as v3 spells it. */
 export interface CodecSpec {
   readonly name: string;
   readonly configuration: { readonly [key: string]: Json };
@@ -23,6 +24,7 @@ export interface ChunkSpec {
 
 /** A value of a variable-length element. */
 export type VlenValue = string | Uint8Array | NumericArray;
+/** The typed arrays that elements come in. */
 export type NumericArray =
   | Int8Array
   | Uint8Array
@@ -34,6 +36,7 @@ export type NumericArray =
   | BigUint64Array
   | Float32Array
   | Float64Array;
+/** One element: the bytes of a fixed-size type as in memory, else its value. */
 export type Element = Uint8Array | VlenValue;
 
 /** The elements of a chunk: raw bytes for a fixed-size type, else one value per element. */

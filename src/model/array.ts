@@ -8,6 +8,7 @@
 import type { DataType } from "../bytes/dtype.js";
 import type { ChunkData } from "../codec/types.js";
 
+/** An array in memory: its shape, its element type, and its elements in C order. */
 export interface NdArray {
   readonly shape: readonly number[];
   readonly dtype: DataType;
@@ -16,4 +17,5 @@ export interface NdArray {
 
 /** Per axis: one index (the axis goes away) or start, stop, step as in Python; what is absent is the whole axis. */
 export type AxisSelection = number | { readonly start?: number; readonly stop?: number; readonly step?: number } | null;
+/** A part of an array, axis by axis; axes that are not mentioned are taken whole. */
 export type Region = readonly AxisSelection[];

@@ -6,18 +6,22 @@ import type { Limits } from "../limits.js";
 import type { Key } from "../store/key.js";
 import type { NdArray, Region } from "./array.js";
 
+/** What every call that reads understands. */
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** Called whenever a piece of the work is done. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** How far a piece of work is. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly unit: "chunks" | "bytes" | "objects" | "files";
 }
 
+/** What a read will cost, known before any data is read. */
 export interface ReadPlan {
   readonly requests: number;
   /** Encoded bytes where the store's directory tells, else the decoded size of the chunks touched. */
@@ -25,6 +29,7 @@ export interface ReadPlan {
   readonly exact: boolean;
 }
 
+/** An opened array, whatever its format. */
 export interface ArrayDataset {
   readonly kind: "array";
   readonly format: string;
@@ -40,12 +45,15 @@ export interface ArrayDataset {
   readonly attributes: { readonly [key: string]: Json };
   /** What a person should know before trusting the data, in sentences. */
   readonly notes: readonly string[];
+  /** The elements of a region, or of the whole array. */
   read(region?: Region, options?: ReadOptions): Promise<NdArray>;
+  /** What `read` of the same region would cost. */
   plan(region?: Region): Promise<ReadPlan>;
   /** The chunks that are there, in no particular order; undefined where the store cannot list. */
   stored?(options?: ReadOptions): AsyncIterable<StoredChunk> | undefined;
 }
 
+/** A chunk that is there. */
 export interface StoredChunk {
   /** Its place in the grid. */
   readonly index: readonly number[];
@@ -53,6 +61,7 @@ export interface StoredChunk {
   readonly size?: number | undefined;
 }
 
+/** An opened group: attributes, and nodes below. */
 export interface GroupDataset {
   readonly kind: "group";
   readonly format: string;
@@ -62,12 +71,15 @@ export interface GroupDataset {
   readonly notes: readonly string[];
   /** Names and kinds of the nodes directly below; undefined where neither metadata nor store can list them. */
   children(options?: ReadOptions): Promise<readonly Child[] | undefined>;
+  /** The array or group at a path below. */
   open(path: string, options?: ReadOptions): Promise<Dataset>;
 }
 
+/** A node directly below a group. */
 export interface Child {
   readonly name: string;
   readonly kind: "array" | "group";
 }
 
+/** What `open` gives: ask `kind` first. */
 export type Dataset = ArrayDataset | GroupDataset;

@@ -4,6 +4,7 @@ import type { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Dataset } from "./dataset.js";
 
+/** What every call to a format understands. */
 export interface FormatOptions {
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<Limits> | undefined;
@@ -17,8 +18,10 @@ export interface Match {
   readonly summary: string;
 }
 
+/** An error is damage; a warning is something to look at; info is worth knowing. */
 export type Severity = "error" | "warning" | "info";
 
+/** One thing that `validate` has to say. */
 export interface Finding {
   readonly severity: Severity;
   /** Stable id of the rule, such as "zarr/chunk-decodes". */
@@ -30,15 +33,20 @@ export interface Finding {
   readonly fix?: string;
 }
 
+/** How thoroughly to look. */
 export interface ValidateOptions extends FormatOptions {
   /** 1 metadata · 2 structure · 3 counts and presence · 4 chunks decode · 5 everything. The default is 5. */
   readonly level?: 1 | 2 | 3 | 4 | 5 | undefined;
 }
 
+/** A format: how to recognise, open and check what is at a place in a store. */
 export interface Format {
   readonly id: string;
   readonly name: string;
+  /** What is there, if it is of this format. */
   detect(store: Store, at: Prefix, options?: FormatOptions): Promise<Match | undefined>;
+  /** The dataset that is there; NotFound, Corrupt or Unsupported where that fails. */
   open(store: Store, at: Prefix, options?: FormatOptions): Promise<Dataset>;
+  /** Everything that can be said against it, one finding at a time. */
   validate(store: Store, at: Prefix, options?: ValidateOptions): AsyncIterable<Finding>;
 }

@@ -11,6 +11,7 @@ import { type Shared, share } from "./share.js";
 import type { GetOptions, Store } from "./types.js";
 import { wrap } from "./wrap.js";
 
+/** How much to keep. */
 export interface CacheOptions {
   /** 64 MiB unless told otherwise: some dozens of chunks of usual size. */
   readonly bytes?: number | undefined;
@@ -22,6 +23,7 @@ type Value = Uint8Array | undefined;
 
 const ENTRY = 200; // bytes that an entry costs besides its value, so that empty and absent ones are bounded too
 
+/** The store with a memory: what was read stays, up to a number of bytes. */
 export function cacheStore(store: Store, options: CacheOptions = {}): Store {
   const budget = options.bytes ?? 64 << 20;
   const kept = new Map<string, Value>(); // in the order of their last use

@@ -13,6 +13,7 @@ import { share } from "./share.js";
 import type { Store } from "./types.js";
 import { wrap } from "./wrap.js";
 
+/** When two ranges become one request. */
 export interface CoalesceOptions {
   /** Bytes that may be read in vain between two ranges. 64 KiB take about as long as one more round trip at 50 MB/s. */
   readonly gap?: number | undefined;
@@ -27,6 +28,7 @@ interface Waiting extends Span {
   done(value: Promise<Value>): void;
 }
 
+/** The store with near ranges of one key merged into one request. */
 export function coalesceStore(store: Store, options: CoalesceOptions = {}): Store {
   const { gap = 64 << 10, longest = 16 << 20 } = options;
   const queues = new Map<Key, Waiting[]>();

@@ -16,11 +16,13 @@ import { spanOf } from "./range.js";
 import { sinkState } from "./sink.js";
 import type { CallOptions, Listed, SetOptions, Sink, Store } from "./types.js";
 
+/** How sure a write must be before it is done. */
 export interface FileStoreOptions {
   /** "full" unless told otherwise: what has been written stays written. */
   readonly durability?: Durability | undefined;
 }
 
+/** A directory as a store. */
 export interface FileStore extends Store {
   /** Where a value lies, for a worker that reads it itself (worker/file-task.ts); undefined where it must ask the store. */
   pathOf(key: Key): string | undefined;
@@ -28,6 +30,7 @@ export interface FileStore extends Store {
 
 const PIECE = 1 << 30; // one system call moves less than 2 GiB
 
+/** A directory as a store; nothing outside it can be reached. */
 export function fileStore(directory: string, options: FileStoreOptions = {}): FileStore {
   const root = new Root(directory);
   const durability = options.durability ?? "full";

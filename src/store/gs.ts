@@ -21,6 +21,7 @@ import { type Fetch, isEmptyRange, rangeFromSize, rangeHeader, readBody, readTex
 import type { ByteRange, CallOptions, Stat, Store } from "./types.js";
 import { withoutWriting } from "./wrap.js";
 
+/** A bucket of Google Cloud Storage, and how to reach it. */
 export interface GsOptions {
   readonly bucket: string;
   readonly prefix?: string | undefined;
@@ -32,11 +33,13 @@ export interface GsOptions {
   readonly fetch?: Fetch | undefined;
 }
 
+/** A bucket of Google Cloud Storage as a store. */
 export interface GsStore extends Store {
   /** How many keys were taken for absent because the store forbids them. */
   readonly forbidden: number;
 }
 
+/** A bucket of Google Cloud Storage as a store to read from. */
 export function gsStore(options: GsOptions): GsStore {
   const { bucket, forbiddenIsMissing } = options;
   if (!/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/.test(bucket))

@@ -29,6 +29,7 @@ import {
 import type { CallOptions, Stat, Store } from "./types.js";
 import { withoutListing, withoutWriting } from "./wrap.js";
 
+/** How to ask a web server. */
 export interface HttpOptions {
   /** The caller's own fetch; the default is the platform's. */
   readonly fetch?: Fetch | undefined;
@@ -38,11 +39,13 @@ export interface HttpOptions {
   readonly forbiddenIsMissing?: boolean | undefined;
 }
 
+/** A web server as a store. */
 export interface HttpStore extends Store {
   /** How many answers were taken for absence because the server forbids them. */
   readonly forbidden: number;
 }
 
+/** What lies below an http or https address, as a store to read from. */
 export function httpStore(address: string | URL, options: HttpOptions = {}): HttpStore {
   const { base, query, authorization } = parse(address);
   const fetcher: Fetch = options.fetch ?? ((url, init) => fetch(url, init));

@@ -8,7 +8,9 @@ import { InvalidInput } from "../errors.js";
 
 declare const key: unique symbol;
 declare const prefix: unique symbol;
+/** The name of a value in a store; only `Key.of` and its neighbours make one. */
 export type Key = string & { readonly [key]: true };
+/** The beginning of keys: "" or something that ends in "/". */
 export type Prefix = string & { readonly [prefix]: true };
 
 const MAX_LENGTH = 1024; // what S3 takes; file systems take less per segment and say so themselves
@@ -37,7 +39,9 @@ function check(text: string, what: string): void {
   }
 }
 
+/** Makes keys of texts, and refuses what is none. */
 export const Key = {
+  /** The text as a key; InvalidInput where it cannot be one. */
   of(text: string): Key {
     check(text, "the key");
     return text as Key;
@@ -46,11 +50,13 @@ export const Key = {
   is(text: string): text is Key {
     return problem(text) === undefined;
   },
+  /** The key of a name below a prefix. */
   join(base: Prefix, name: string): Key {
     return Key.of(base + name);
   },
 };
 
+/** Makes prefixes of texts, and refuses what is none. */
 export const Prefix = {
   root: "" as Prefix,
   /** "a/b" and "a/b/" both give "a/b/"; "" and "/" give the root. */
@@ -60,6 +66,7 @@ export const Prefix = {
     check(bare, "the prefix");
     return `${bare}/` as Prefix;
   },
+  /** The prefix of a path below a prefix. */
   join(base: Prefix, name: string): Prefix {
     return Prefix.of(base + name);
   },

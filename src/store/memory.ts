@@ -13,6 +13,7 @@ interface Held {
 
 let writes = 0; // counts over all stores, so that a value that was deleted and made again has a new version
 
+/** An empty store in memory. */
 export function memoryStore(url = "memory:"): Store {
   const values = new Map<string, Held>();
 

@@ -2,6 +2,7 @@
 import type { Store } from "./types.js";
 import { wrap } from "./wrap.js";
 
+/** What has been asked of a store. */
 export interface Counts {
   readonly requests: number;
   readonly bytesRead: number;
@@ -15,14 +16,17 @@ export interface Counts {
   readonly delete: number;
 }
 
+/** A store that counts. */
 export interface MeteredStore extends Store {
   /** What has been asked for since the store was made or `reset`. */
   counts(): Counts;
+  /** Starts to count anew. */
   reset(): void;
 }
 
 const none = { bytesRead: 0, bytesWritten: 0, get: 0, stat: 0, list: 0, set: 0, write: 0, delete: 0 };
 
+/** The store with its requests and bytes counted. */
 export function meterStore(store: Store): MeteredStore {
   let now = { ...none };
   const metered = wrap(store, {

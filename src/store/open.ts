@@ -22,6 +22,7 @@ import type { Fetch } from "./response.js";
 import { retryStore } from "./retry.js";
 import type { CallOptions, Store } from "./types.js";
 
+/** How to reach what an address names. */
 export interface LocationOptions extends CallOptions {
   readonly limits?: Partial<Limits> | undefined;
   readonly fetch?: Fetch | undefined;
@@ -34,6 +35,7 @@ export interface LocationOptions extends CallOptions {
   readonly create?: boolean | undefined;
 }
 
+/** A place in a store. */
 export interface Location {
   readonly store: Store;
   readonly at: Prefix;

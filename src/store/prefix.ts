@@ -3,6 +3,7 @@ import { Key, Prefix } from "./key.js";
 import type { Listed, Store } from "./types.js";
 import { wrap } from "./wrap.js";
 
+/** What lies below a prefix, as a store of its own. */
 export function prefixStore(store: Store, prefix: Prefix): Store {
   const inside = (key: Key) => Key.join(prefix, key);
   const below = (at: Prefix) => Prefix.join(prefix, at);

@@ -17,6 +17,7 @@ import { defaultLimits } from "../limits.js";
 import { pastTheEnd, spanOf } from "./range.js";
 import type { ByteRange } from "./types.js";
 
+/** As the platform's `fetch`; a caller may bring one that signs, counts or answers by itself. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** Up to this size a value that comes whole in answer to a range is taken and cut; beyond it ranges are the point. */

@@ -35,6 +35,7 @@ import { type Fault, type S3Request, s3Client } from "./s3-request.js";
 import type { Credentials, HeaderMap } from "./sigv4.js";
 import type { ByteRange, CallOptions, Condition, SetOptions, Sink, Stat, Store } from "./types.js";
 
+/** A bucket of S3 or of what speaks like it, and how to reach it. */
 export interface S3Options {
   readonly bucket: string;
   readonly prefix?: string | undefined;
@@ -52,6 +53,7 @@ export interface S3Options {
   readonly fetch?: Fetch | undefined;
 }
 
+/** A bucket of S3 as a store. */
 export interface S3Store extends Store {
   /** How many keys were taken for absent because the store forbids them. */
   readonly forbidden: number;
@@ -61,6 +63,7 @@ const MAX_PUT = 5 * 2 ** 30;
 const LIST_BYTES = 64 << 20; // 1000 keys of 1 kB, each byte escaped, are 3 MB
 const RACE_TRIES = 5;
 
+/** A bucket of S3, or of a server that speaks like it, as a store. */
 export function s3Store(options: S3Options): S3Store {
   const { bucket, forbiddenIsMissing } = options;
   const around = surroundings(options.profile);

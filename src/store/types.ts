@@ -11,15 +11,18 @@
  */
 import type { Key, Prefix } from "./key.js";
 
+/** Which bytes of a value. */
 export type ByteRange =
   | { readonly offset: number; readonly length: number }
   /** The last `suffix` bytes. */
   | { readonly suffix: number };
 
+/** What every call to a store understands. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What `get` understands. */
 export interface GetOptions extends CallOptions {
   readonly range?: ByteRange | undefined;
 }
@@ -27,22 +30,26 @@ export interface GetOptions extends CallOptions {
 /** The state of a value that a conditional write insists on. */
 export type Condition = { readonly absent: true } | { readonly version: string };
 
+/** What `set` and `write` understand. */
 export interface SetOptions extends CallOptions {
   /** Write only if this holds, else Conflict. */
   readonly if?: Condition | undefined;
 }
 
+/** What is known of a value without reading it. */
 export interface Stat {
   readonly size: number;
   /** Changes whenever the value does; absent where the store cannot tell (then `can.conditional` is false). */
   readonly version?: string | undefined;
 }
 
+/** A key that `list` found. */
 export interface Listed {
   readonly key: Key;
   readonly size?: number | undefined;
 }
 
+/** What lies one level below a prefix. */
 export interface Children {
   readonly keys: readonly Key[];
   /** Prefixes one level down, each ending in "/". */
@@ -51,12 +58,15 @@ export interface Children {
 
 /** A large value on its way, piece by piece. Nothing is visible before `commit`. */
 export interface Sink {
+  /** The next piece. */
   write(bytes: Uint8Array): Promise<void>;
+  /** Makes the whole value visible, at once. */
   commit(): Promise<void>;
   /** Throws away what was written; safe to call twice and after commit. */
   abort(): Promise<void>;
 }
 
+/** What a store can do. */
 export interface Capabilities {
   readonly list: boolean;
   readonly write: boolean;
@@ -64,19 +74,24 @@ export interface Capabilities {
   readonly conditional: boolean;
 }
 
+/** A map from keys to bytes. docs/stores.md has the rules that every store keeps. */
 export interface Store {
   /** A URL for people and error messages; `${url}/${key}` names a value. Never contains credentials. */
   readonly url: string;
   readonly can: Capabilities;
   /** How many answers "forbidden" were taken for absence so far, because the caller asked for that. */
   readonly forbidden?: number | undefined;
+  /** The value, or the range of it; undefined where there is none. */
   get(key: Key, options?: GetOptions): Promise<Uint8Array | undefined>;
+  /** Size and version of the value; undefined where there is none. */
   stat(key: Key, options?: CallOptions): Promise<Stat | undefined>;
   /** Every key that starts with the prefix, in no particular order. */
   list(prefix: Prefix, options?: CallOptions): AsyncIterable<Listed>;
   /** One level below the prefix, sorted. */
   children(prefix: Prefix, options?: CallOptions): Promise<Children>;
+  /** Puts a value, whole or not at all. */
   set(key: Key, value: Uint8Array, options?: SetOptions): Promise<void>;
+  /** Begins a large value that comes in pieces. */
   write(key: Key, options?: SetOptions): Promise<Sink>;
   /** Deleting what is not there is no error. */
   delete(key: Key, options?: CallOptions): Promise<void>;

@@ -15,14 +15,21 @@ interface ZarritaOptions {
   signal?: AbortSignal;
 }
 
+/** What zarrita calls a readable store, as far as Octavo asks. */
 export interface ZarritaReadable {
+  /** The value at a path. */
   get(key: Path, options?: ZarritaOptions): Promise<Bytes> | Bytes;
+  /** A part of the value at a path. */
   getRange?(key: Path, range: ZarritaRange, options?: ZarritaOptions): Promise<Bytes> | Bytes;
 }
 
+/** A store that zarrita takes. */
 export interface ZarritaStore {
+  /** The value at a path. */
   get(key: Path, options?: ZarritaOptions): Promise<Bytes>;
+  /** A part of the value at a path. */
   getRange(key: Path, range: ZarritaRange, options?: ZarritaOptions): Promise<Bytes>;
+  /** Puts the value at a path. */
   set(key: Path, value: Uint8Array): Promise<void>;
 }
 

@@ -18,11 +18,13 @@ import { encodeCommon, ZipDirectory, type ZipEntry } from "./zip-directory.js";
 
 const MOST = 0xfffffffe; // larger ones need zip64 sizes in their local header, and memory that few have
 
+/** How to write a zip file. */
 export interface ZipWriteOptions extends SetOptions {
   /** "deflate" packs those values that become smaller by it. */
   readonly method?: "store" | "deflate" | undefined;
 }
 
+/** A zip file on its way. */
 export interface ZipWriteStore extends Store {
   /** Writes the directory and makes the file visible. */
   close(): Promise<void>;
@@ -30,6 +32,7 @@ export interface ZipWriteStore extends Store {
   abort(): Promise<void>;
 }
 
+/** A zip file, to be written once: it is there when the store is closed. */
 export async function zipWriteStore(store: Store, key: Key, options: ZipWriteOptions = {}): Promise<ZipWriteStore> {
   const url = `${store.url}/${key}|zip:`;
   const sink = await store.write(key, { if: options.if, signal: options.signal });

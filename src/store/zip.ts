@@ -20,6 +20,7 @@ import type { CallOptions, Store } from "./types.js";
 import { childrenOf, withoutWriting } from "./wrap.js";
 import { checkDirectorySize, TAIL, Wide, ZipDirectory, type ZipEntry } from "./zip-directory.js";
 
+/** How to open a zip file. */
 export interface ZipOptions extends CallOptions {
   readonly limits?: Partial<Limits> | undefined;
 }

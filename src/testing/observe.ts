@@ -6,6 +6,7 @@ import { LimitExceeded } from "../errors.js";
 import type { ByteRange, Store } from "../store/types.js";
 import { wrap } from "../store/wrap.js";
 
+/** One call to a store. */
 export interface Operation {
   readonly kind: "get" | "stat" | "list" | "children" | "set" | "write" | "piece" | "commit" | "delete";
   /** The key or prefix. */
@@ -18,6 +19,7 @@ export interface Operation {
 /** Runs before an operation: throws to make it fail, waits to make it slow, "short" takes the last byte off a read. */
 export type Hook = (operation: Operation) => unknown | Promise<unknown>;
 
+/** The store with a hook before every operation. */
 export function faultyStore(store: Store, hook: Hook): Store {
   return wrap(store, {
     async get(key, options) {
@@ -63,6 +65,7 @@ export function faultyStore(store: Store, hook: Hook): Store {
   });
 }
 
+/** The store with a log of every operation. */
 export function recordingStore(store: Store): Store & { readonly log: Operation[] } {
   const log: Operation[] = [];
   return Object.assign(

@@ -11,15 +11,19 @@ import { listBehaviours } from "./store-lists.js";
 import { readBehaviours } from "./store-reads.js";
 import { writeBehaviours } from "./store-writes.js";
 
+/** A fresh store that holds these values. */
 export type MakeStore = (values: Readonly<Record<string, Uint8Array>>) => Promise<Store>;
 
+/** One thing that a store does, and how to see that it does. */
 export interface Behaviour {
   readonly name: string;
   /** Runs only where the store's capabilities are these. */
   readonly needs: Partial<Capabilities>;
+  /** Throws where the store does something else. */
   run(make: MakeStore): Promise<void>;
 }
 
+/** Everything that is asked of stores. */
 export const storeBehaviours: readonly Behaviour[] = [...readBehaviours, ...listBehaviours, ...writeBehaviours];
 
 /** The behaviours that a store with these capabilities must show. */
@@ -29,11 +33,15 @@ export function behavioursFor(can: Capabilities): Behaviour[] {
   );
 }
 
+/** What is needed of a test framework: Vitest, Jest, Mocha and node:test have it. */
 export interface TestFramework {
+  /** Groups tests. */
   describe(name: string, body: () => void): void;
+  /** Declares a test. */
   it(name: string, body: () => Promise<void>): void;
 }
 
+/** Declares one test per behaviour that a store with these capabilities must show. */
 export function runStoreSuite(framework: TestFramework, name: string, can: Capabilities, make: MakeStore): void {
   framework.describe(`store suite: ${name}`, () => {
     for (const behaviour of behavioursFor(can)) {

@@ -13,6 +13,7 @@ import { PortableError, type Reply, type Request } from "./message.js";
 import type { Tasks } from "./tasks.js";
 import { startThread, type Thread } from "./thread.js";
 
+/** What `run` understands. */
 export interface RunOptions {
   /** Takes the task out of the queue; one that already runs is left to end, unheard. */
   readonly signal?: AbortSignal | undefined;
@@ -20,9 +21,11 @@ export interface RunOptions {
   readonly transfer?: readonly ArrayBuffer[] | undefined;
 }
 
+/** Workers that decode and encode; hand one to `read`, `writeRegion` or a conversion. */
 export interface Pool {
   /** How many workers there are at most; 0 where everything runs on the caller's thread. */
   readonly size: number;
+  /** Has a worker do a task; waits while the queue is full. */
   run<Name extends keyof Tasks>(
     task: Name,
     payload: Parameters<Tasks[Name]>[0],
@@ -32,6 +35,7 @@ export interface Pool {
   close(): Promise<void>;
 }
 
+/** How many workers, and which program they run. */
 export interface PoolOptions {
   /** By default one per core, at most 8: beyond that, memory is what chunks wait for. */
   readonly size?: number | undefined;
@@ -56,6 +60,7 @@ interface Worker {
   readonly jobs: Map<number, Job>;
 }
 
+/** A pool of workers; they start when there is work for them. */
 export function createPool(options: PoolOptions = {}): Pool {
   const size = options.size ?? Math.min(cores(), 8);
   const maxQueue = options.maxQueue ?? 4 * size;

@@ -35,9 +35,12 @@ import { arrayNode, groupNode, urlOf, type ZarrArray, type ZarrGroup } from "./n
 import { detectZarr } from "./open.js";
 import type { ArrayMeta, Attributes, ChunkKeys, GroupMeta } from "./types.js";
 
+/** The versions that are written; v1 is read only. */
 export type WritableVersion = 0 | 2 | 3;
+/** A word for a usual chain of codecs. */
 export type Compressor = "blosc" | "zstd" | "gzip" | "none";
 
+/** A new array; what is left out is chosen as docs/formats/zarr.md says. */
 export interface ArrayDescription {
   readonly version?: WritableVersion | undefined;
   readonly shape: readonly number[];
@@ -55,11 +58,13 @@ export interface ArrayDescription {
   readonly attributes?: Attributes | undefined;
 }
 
+/** What may happen to what is already there. */
 export interface CreateOptions extends ReadOptions {
   /** Delete what is there first; else Conflict. */
   readonly overwrite?: boolean | undefined;
 }
 
+/** Makes an array without chunks; Conflict where something is. */
 export async function createArray(
   store: Store,
   at: Prefix,
@@ -75,6 +80,7 @@ export async function createArray(
   return arrayNode(store, at, meta);
 }
 
+/** Makes a group; Conflict where something is. */
 export async function createGroup(
   store: Store,
   at: Prefix,

@@ -80,6 +80,7 @@ export async function setAttributes<Node extends ZarrNode>(
   );
 }
 
+/** Gives an array another shape; what falls outside is gone (except in v0). */
 export async function resize(
   array: ZarrArray,
   shape: readonly number[],

@@ -19,6 +19,7 @@ export type { ReadRegionOptions } from "./read.js";
 export type { ArrayMeta, Attributes, ChunkKeys, GroupMeta, NodeMeta, ZarrVersion } from "./types.js";
 export { type WriteOptions, writeRegion } from "./write.js";
 
+/** Zarr as a format: what `open` and `detect` ask. */
 export const zarr: Format = {
   id: "zarr",
   name: "Zarr",

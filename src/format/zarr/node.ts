@@ -15,21 +15,27 @@ interface Place {
   readonly at: Prefix;
 }
 
+/** An opened Zarr array. */
 export interface ZarrArray extends ArrayDataset, Place {
   readonly format: "zarr";
   readonly meta: ArrayMeta;
+  /** The elements of a region, or of the whole array. */
   read(region?: Region, options?: ReadRegionOptions): Promise<NdArray>;
+  /** What `read` of the same region would cost. */
   plan(region?: Region): Promise<ReadPlan>;
   stored(options?: ReadOptions): AsyncIterable<StoredChunk> | undefined;
 }
 
+/** An opened Zarr group. */
 export interface ZarrGroup extends GroupDataset, Place {
   readonly format: "zarr";
   readonly meta: GroupMeta;
   children(options?: ReadOptions): Promise<readonly Child[] | undefined>;
+  /** The array or group at a path below. */
   open(path: string, options?: ReadOptions): Promise<ZarrArray | ZarrGroup>;
 }
 
+/** An array or a group. */
 export type ZarrNode = ZarrArray | ZarrGroup;
 
 /** Where a node is, for people. */

@@ -22,6 +22,7 @@ import { arrayNode, groupNode, urlOf, type ZarrGroup, type ZarrNode } from "./no
 import { parseV0, parseV1, parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
 import type { GroupMeta, NodeMeta, ZarrVersion } from "./types.js";
 
+/** How to open a node. */
 export interface OpenOptions extends ReadOptions {
   /** Trust consolidated metadata about the nodes below; true unless told otherwise. */
   readonly consolidated?: boolean | undefined;
@@ -113,6 +114,7 @@ function nothing(store: Store, at: Prefix): NotFound {
   });
 }
 
+/** What is at a place, if it is Zarr; also where its metadata is damaged. */
 export async function detectZarr(store: Store, at: Prefix, options: OpenOptions = {}): Promise<Match | undefined> {
   const found = await find(store, at, options);
   return (

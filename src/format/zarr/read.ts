@@ -24,6 +24,7 @@ import { countParts, type Part, parts, sourceLayout, targetLayout } from "./plan
 import { readShard, storeSource } from "./shard.js";
 import type { ArrayMeta } from "./types.js";
 
+/** How to read a region. */
 export interface ReadRegionOptions extends ReadOptions {
   /** Chunks under way at once; by default as many as decode to 64 MiB, at least 2 and at most 32. */
   readonly concurrency?: number | undefined;

@@ -6,7 +6,9 @@ import type { DataType } from "../../bytes/dtype.js";
 import type { Json } from "../../bytes/json.js";
 import type { CodecSpec, Element } from "../../codec/types.js";
 
+/** 0 is the original format, with `__zmeta__`. */
 export type ZarrVersion = 0 | 1 | 2 | 3;
+/** What users keep beside the data. */
 export type Attributes = { readonly [key: string]: Json };
 
 /** How a chunk's place in the grid becomes the key below the array. */
@@ -18,6 +20,7 @@ export type ChunkKeys =
   /** v3's "default": `c/1/2`; "c" for 0-d */
   | { readonly kind: "default"; readonly separator: "." | "/" };
 
+/** Everything that the documents of an array say. */
 export interface ArrayMeta {
   readonly node: "array";
   readonly version: ZarrVersion;
@@ -44,6 +47,7 @@ export interface ArrayMeta {
   readonly notes: readonly string[];
 }
 
+/** Everything that the documents of a group say. */
 export interface GroupMeta {
   readonly node: "group";
   readonly version: 2 | 3;
@@ -63,4 +67,5 @@ export interface ConsolidatedNode {
   meta(): NodeMeta;
 }
 
+/** The metadata of a node. */
 export type NodeMeta = ArrayMeta | GroupMeta;

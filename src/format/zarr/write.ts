@@ -30,6 +30,7 @@ import { countParts, coversChunk, type Part, parts, sourceLayout, targetLayout }
 import { concurrency, filled, inChunk, keyOf } from "./read.js";
 import type { ArrayMeta } from "./types.js";
 
+/** How to write a region. */
 export interface WriteOptions extends ReadOptions {
   /** Chunks under way at once; by default as many as make 64 MiB, at least 2 and at most 32. */
   readonly concurrency?: number | undefined;
