@@ -58,7 +58,7 @@ await bundle("src/cli/main.ts", "dist/cli.cjs", {
   platform: "node",
   target: "node20",
   external: Object.keys(packageJson.dependencies),
-  define: { OCTAVO_VERSION: JSON.stringify(packageJson.version) },
-  banner: { js: "#!/usr/bin/env node" },
+  define: { OCTAVO_VERSION: JSON.stringify(packageJson.version), "import.meta.url": "OCTAVO_URL" },
+  banner: { js: `#!/usr/bin/env node\nconst OCTAVO_URL=require("node:url").pathToFileURL(__filename).href;` },
 });
 esbuild.stop();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidInput } from "../errors.js";
-import { choice, flag, nearest, parse, shape, size, text, value } from "./args.js";
+import { choice, count, flag, nearest, parse, shape, size, text, value } from "./args.js";
 
 const options = {
   output: text("FILE", "where to", "o"),
@@ -47,7 +47,9 @@ describe("arguments", () => {
     else expect(error.hint).toMatch(hint);
   });
 
-  test("sizes and near words", () => {
+  test("counts, sizes and near words", () => {
+    expect(["0", "12"].map(count)).toEqual([0, 12]);
+    for (const bad of ["", "-1", "1.5", "x"]) expect(() => count(bad)).toThrow(InvalidInput);
     expect(["4096", "512M", "1.5G", "2KiB", "1gb"].map(size)).toEqual([4096, 2 ** 29, 1.5 * 2 ** 30, 2048, 2 ** 30]);
     for (const bad of ["", "0", "M", "1X", "-1", "1e9", "9999999T"]) expect(() => size(bad)).toThrow(InvalidInput);
     expect(nearest("inof", ["info", "ls"]).hint).toBe("did you mean info?");

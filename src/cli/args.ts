@@ -43,6 +43,12 @@ export function choice<const C extends string>(choices: readonly C[], help: stri
   return { value: choices.join("|"), choices, help, parse };
 }
 
+/** 0, 1, 2 … */
+export function count(given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw new InvalidInput(`expected a number such as 3, found ${JSON.stringify(given)}`);
+}
+
 /** Bytes, as "512M", "1.5G" or "4096"; the letters are powers of 1024. */
 export function size(given: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?$/i.exec(given);

@@ -34,13 +34,24 @@ export const demo = verb({
     try {
       process.chdir(folder);
       say(
-        `A landscape of ${SIDE} × ${SIDE} heights, as the very first Zarr (0.4.0, 2016) wrote it. Nothing reads that any more:`,
+        `A landscape of ${SIDE} × ${SIDE} heights, as the first Zarr wrote it in 2016. Today's readers do not know that format:`,
       );
       await makeLandscape(session.signal);
       await type(session, "info", "heights");
 
       say("Convert it to Zarr v3, sixteen chunks to a shard:");
-      await type(session, "convert", "heights", "heights.zarr", "--to", "zarr3", "--shard", "256,256");
+      await type(
+        session,
+        "convert",
+        "heights",
+        "heights.zarr",
+        "--to",
+        "zarr3",
+        "--shard",
+        "256,256",
+        "--codec",
+        "zstd",
+      );
       await type(session, "info", "heights.zarr");
 
       say("The same over HTTP. Only the parts of shards that hold the slice travel:");

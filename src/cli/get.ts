@@ -9,6 +9,7 @@ import { elementCount, select } from "../model/region.js";
 import { Key } from "../store/key.js";
 import type { Sink } from "../store/types.js";
 import { flag, nearest, size, text, value } from "./args.js";
+import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
 import { blocks, parseSlice, toRegion } from "./slice.js";
 import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } from "./source.js";
@@ -37,6 +38,7 @@ export const get = verb({
     output: text("FILE", "where to; the extension decides: .npy, .json or .csv; - is stdout", "o"),
     "max-memory": value("SIZE", "elements in memory at a time (default 64M)", size),
     overwrite: flag("replace FILE"),
+    progress: progressOption,
   },
   examples: [
     ["octavo get data.zarr --slice 0,:,: -o plane.npy", "one plane, for numpy"],

@@ -4,7 +4,7 @@ import { isFixed } from "../bytes/dtype.js";
 import type { CodecSpec } from "../codec/types.js";
 import { OctavoError } from "../errors.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
-import { value } from "./args.js";
+import { count, value } from "./args.js";
 import { bytesText, countText, type Output, table, toJson } from "./output.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { dtypeText, elementValue } from "./values.js";
@@ -17,7 +17,7 @@ export const info = verb({
   about: "For a group, the tree below it. Sizes are counted where the store can be listed.",
   options: {
     ...sourceOptions,
-    depth: value("N", "how deep to follow groups (default 5)", (given) => Number.parseInt(given, 10)),
+    depth: value("N", "how deep to follow groups (default 5)", count),
   },
   examples: [
     ["octavo info data.zarr", "format, shape, chunks, type, codecs, sizes, attributes"],
@@ -193,7 +193,7 @@ function treeRows(group: GroupInfo, indent: string, output: Output): string[][] 
 export const shapeText = (shape: readonly number[]): string => (shape.length === 0 ? "scalar" : shape.join(" × "));
 
 /** "blosc(cname: lz4, clevel: 5)"; chains inside a codec in brackets. */
-function codecText({ name, configuration }: CodecSpec): string {
+export function codecText({ name, configuration }: CodecSpec): string {
   const parts = Object.entries(configuration).map(([key, held]) => {
     const chain =
       Array.isArray(held) && held.every((step) => typeof step === "object" && step !== null && "name" in step);

@@ -47,15 +47,21 @@ async function run(entry: Entry, args: readonly string[]): Promise<ExitCode> {
     return 0;
   }
   const { options, operands } = parse({ ...verb.options, ...common }, args);
+  const { json, progress }: Readonly<Record<string, unknown>> = options; // of those verbs that have them
   checkOperands(entry, operands);
 
   output = createOutput(
-    { json: options.json, quiet: options.quiet, verbose: options.verbose, color: !options["no-color"] && !noColor() },
+    {
+      json: json === true,
+      quiet: options.quiet,
+      verbose: options.verbose,
+      color: !options["no-color"] && !noColor(),
+    },
     process.stdout,
     process.stderr,
   );
-  const line = options.progress !== "none" && process.stderr.isTTY && !options.quiet;
-  const mode = options.progress === "json" ? "json" : line ? "line" : "none";
+  const line = progress !== "none" && process.stderr.isTTY && !options.quiet;
+  const mode = progress === "json" ? "json" : line ? "line" : "none";
   const report = createReport(mode, (text) => void process.stderr.write(text));
   const interrupted = new AbortController();
   const interrupt = (): void => {

@@ -54,6 +54,14 @@ describe("progress", () => {
     expect(text().endsWith("\r\x1b[K")).toBe(true);
   });
 
+  test("none is none", () => {
+    const parts: string[] = [];
+    const report = createReport("none", (part) => void parts.push(part));
+    report.update({ done: 1, total: 1, unit: "bytes" });
+    report.end();
+    expect(parts).toEqual([]);
+  });
+
   test("NDJSON ends with the last state", () => {
     const { report, at, text } = reporting("json");
     for (const done of [1, 2, 3]) {

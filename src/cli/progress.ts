@@ -3,6 +3,7 @@
  * itself, from the first second on; with `--progress json` one JSON object per line, for programs.
  */
 import type { Progress } from "../model/dataset.js";
+import { choice } from "./args.js";
 import { bytesText, countText, toJson } from "./output.js";
 
 export interface Report {
@@ -14,11 +15,15 @@ export interface Report {
 
 export type ProgressMode = "line" | "json" | "none";
 
+/** For verbs whose work can take long. */
+export const progressOption = choice(["auto", "json", "none"], "how far it is, on stderr: a line, NDJSON or nothing");
+
 const PATIENCE = 1000; // work that is over sooner shows nothing
-const PACE = { line: 100, json: 500, none: Number.POSITIVE_INFINITY };
+const PACE = { line: 100, json: 500 };
 
 export function createReport(mode: ProgressMode, write: (text: string) => void, now = () => performance.now()): Report {
-  const started = now();
+  if (mode === "none") return { update() {}, end() {} };
+  let started = now();
   let shown = Number.NEGATIVE_INFINITY;
   let last: Progress | undefined;
 
@@ -39,6 +44,7 @@ export function createReport(mode: ProgressMode, write: (text: string) => void, 
       if (mode === "line" && shown > 0) write("\r\x1b[K");
       last = undefined;
       shown = Number.NEGATIVE_INFINITY;
+      started = now();
     },
   };
 }

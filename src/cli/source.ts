@@ -7,6 +7,7 @@ import { flag, text, type Values } from "./args.js";
 import type { Output } from "./output.js";
 
 export const sourceOptions = {
+  json: flag("print one JSON document on stdout, and nothing else there"),
   as: text("FORMAT", "take it for this format instead of finding out"),
   "forbidden-is-missing": flag("take 403 for absence, as S3 answers where listing is not allowed"),
 };

@@ -1,5 +1,5 @@
 /** What a verb is: one file declares one, and one line of verbs.ts makes it known. */
-import { choice, flag, type Options, type Values } from "./args.js";
+import { flag, type Options, type Values } from "./args.js";
 import type { Output } from "./output.js";
 import type { Report } from "./progress.js";
 
@@ -27,8 +27,6 @@ export interface Verb<T extends Options = Options> {
 
 /** What every verb understands. */
 export const common = {
-  json: flag("print one JSON document on stdout, and nothing else there"),
-  progress: choice(["auto", "json", "none"], "how far the work is, on stderr: a line, NDJSON or nothing"),
   quiet: flag("no progress, no remarks", "q"),
   verbose: flag("explain; show stack traces", "v"),
   "no-color": flag("no colours, as with NO_COLOR"),

@@ -29,10 +29,22 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./get.js")).get,
   },
   {
+    name: "convert",
+    operands: "IN OUT",
+    summary: "any format to any other, in bounded memory",
+    load: async () => (await import("./convert.js")).convert,
+  },
+  {
     name: "validate",
     operands: "URL",
     summary: "is it whole, and if not, what is wrong where",
     load: async () => (await import("./validate.js")).validate,
+  },
+  {
+    name: "demo",
+    operands: "",
+    summary: "a guided tour on data it makes itself",
+    load: async () => (await import("./demo.js")).demo,
   },
   {
     name: "completion",

@@ -73,6 +73,7 @@ describe("completion", () => {
     };
     expect(complete("inf")).toEqual(["info"]);
     expect(complete("info", "--js")).toEqual(["--json"]);
+    expect(complete("demo", "--js")).toEqual([""]);
     expect(complete("validate", "--level", "")).toEqual(["1", "2", "3", "4", "5"]);
     expect(complete("completion", "z")).toEqual(["zsh"]);
     expect(complete("info", "package.j")).toEqual(["package.json"]);
