@@ -61,6 +61,22 @@ describe("a chain", () => {
     expect(() => codec.decode(of(0), limits)).toThrow(LimitExceeded);
   });
 
+  test("checks what codecs that are not its own give", async () => {
+    const short: CodecEntry = {
+      name: "short",
+      load: async () => ({
+        kind: "array-array",
+        encodedSpec: (own) => own,
+        decode: () => of(1),
+        encode: (data) => data,
+      }),
+    };
+    const codec = (await CodecChain.load([{ name: "short", configuration: {} }, bytes()], codecRegistry([short]))).bind(
+      spec([3], int(1)),
+    );
+    expect(() => codec.decode(of(1, 2, 3), limits)).toThrow("should decode to 3 bytes, found 1");
+  });
+
   test("names codecs that there are not", async () => {
     await expect(CodecChain.load([{ name: "nope", configuration: {} }])).rejects.toThrow(
       /"nope" is not known; there are .*zstd/,
@@ -237,6 +253,7 @@ describe("filters", () => {
       { numRuns: 40 },
     );
     await expect(CodecChain.load([delta("<f2"), bytes()])).rejects.toThrow(Unsupported);
+    await expect(load([delta("<i4"), bytes("little")], spec([3], int(2)))).rejects.toThrow("for elements of 4 bytes");
     expect(() => codec.decode(of(1), limits)).toThrow(Corrupt);
   });
 

@@ -5,7 +5,7 @@
  * on the values, and so what every decoder must give; only what lies behind a compressor is bounded by limits instead.
  */
 import { isFixed } from "../bytes/dtype.js";
-import { InvalidInput, LimitExceeded } from "../errors.js";
+import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { elementCount } from "../space/shape.js";
 import { type CodecRegistry, codecRegistry } from "./registry.js";
@@ -86,7 +86,9 @@ function bind(
     const size = sizes.at(-1);
     sizes.push(size === undefined ? undefined : codec.encodedSize?.(size));
   }
-  const bytes = elementCount(spec.shape) * (isFixed(spec.dtype) ? spec.dtype.size : REFERENCE);
+  const count = elementCount(spec.shape);
+  const bytes = count * (isFixed(spec.dtype) ? spec.dtype.size : REFERENCE);
+  const length = isFixed(spec.dtype) ? bytes : count;
   return {
     spec,
     bytes,
@@ -104,6 +106,10 @@ function bind(
       for (let i = onBytes.length - 1; i >= 0; i--) stage = onBytes[i]!.decode(stage, sizes[i], limits);
       let data = toBytes.decode(stage, inner, limits);
       for (let i = arrays.length - 1; i >= 0; i--) data = arrays[i]!.decode(data, specs[i]!, limits);
+      if (data.length !== length)
+        throw new Corrupt(
+          `a chunk of shape [${spec.shape}] should decode to ${length} ${isFixed(spec.dtype) ? "bytes" : "values"}, found ${data.length}`,
+        );
       return data;
     },
     encode(data, options) {

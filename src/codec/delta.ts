@@ -2,11 +2,10 @@
  * `delta` of numcodecs: the first element, then each one's difference from the one before, stored as `astype`. Integers wrap
  * around, as numpy's do; floats are summed in the precision of `dtype`.
  */
-import { isFixed } from "../bytes/dtype.js";
-import { InvalidInput, Unsupported } from "../errors.js";
-import { bytesOf, type NumericType, numericOption, numericView } from "./numeric.js";
+import { Unsupported } from "../errors.js";
+import { bytesOf, type NumericType, numericOption, numericView, recast } from "./numeric.js";
 import { textOption } from "./options.js";
-import type { ChunkSpec, CodecEntry, NumericArray } from "./types.js";
+import type { CodecEntry, NumericArray } from "./types.js";
 
 export const deltaCodec: CodecEntry = {
   name: "delta",
@@ -16,22 +15,16 @@ export const deltaCodec: CodecEntry = {
     for (const { kind, size } of [dtype, astype])
       if (kind === "float" && size === 2)
         throw new Unsupported("the delta codec works on float32 and float64, found float16");
-    const check = ({ dtype: found }: ChunkSpec): void => {
-      if (!isFixed(found) || found.size !== dtype.size)
-        throw new InvalidInput(`the delta codec was made for elements of ${dtype.size} bytes, found ${found.kind}`);
-    };
     return {
       kind: "array-array",
-      encodedSpec: (spec) => ({ shape: spec.shape, dtype: astype, fill: new Uint8Array(astype.size) }),
-      decode: (data, spec) => {
-        check(spec);
+      encodedSpec: (spec) => recast("delta", dtype, astype, spec),
+      decode: (data) => {
         const stored = numericView(astype, data as Uint8Array);
         const out = numericView(dtype, new Uint8Array(stored.length * dtype.size));
         sum(stored, out);
         return bytesOf(out);
       },
-      encode: (data, spec) => {
-        check(spec);
+      encode: (data) => {
         const values = numericView(dtype, data as Uint8Array);
         const out = numericView(astype, new Uint8Array(values.length * astype.size));
         differences(values, out, dtype);

@@ -1,7 +1,7 @@
 /** `fixedscaleoffset` of numcodecs, decoding: stored / scale + offset, calculated as numpy does, then cast to `dtype`. */
 import { Unsupported } from "../errors.js";
 import { decodeOnly } from "./decode-only.js";
-import { bytesOf, numericOption, numericView } from "./numeric.js";
+import { bytesOf, numericOption, numericView, recast } from "./numeric.js";
 import { numberOption, textOption } from "./options.js";
 import type { CodecEntry } from "./types.js";
 
@@ -20,7 +20,7 @@ export const fixedScaleOffsetCodec: CodecEntry = {
     const round = astype.kind === "float" && astype.size === 4 ? Math.fround : (value: number): number => value;
     return {
       kind: "array-array",
-      encodedSpec: (spec) => ({ shape: spec.shape, dtype: astype, fill: new Uint8Array(astype.size) }),
+      encodedSpec: (spec) => recast(name, dtype, astype, spec),
       decode: (data) => {
         const stored = numericView(astype, data as Uint8Array);
         const out = numericView(dtype, new Uint8Array(stored.length * dtype.size));

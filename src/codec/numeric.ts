@@ -1,8 +1,8 @@
 /** Bytes in memory as the numbers that they are, for codecs that calculate. */
-import type { FixedDataType } from "../bytes/dtype.js";
+import { type FixedDataType, isFixed } from "../bytes/dtype.js";
 import { InvalidInput, Unsupported } from "../errors.js";
 import { textOption } from "./options.js";
-import type { CodecSpec, NumericArray } from "./types.js";
+import type { ChunkSpec, CodecSpec, NumericArray } from "./types.js";
 
 export type NumericType = Extract<FixedDataType, { kind: "int" | "uint" | "float" }>;
 
@@ -23,6 +23,18 @@ export function numericView({ kind, size }: NumericType, bytes: Uint8Array): Num
 
 export const bytesOf = (array: NumericArray): Uint8Array =>
   new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+
+/** What a codec that turns `dtype` into `astype` leaves to the next one; `dtype` must be that of the array. */
+export function recast(
+  codec: string,
+  dtype: NumericType,
+  astype: NumericType,
+  { shape, dtype: found }: ChunkSpec,
+): ChunkSpec {
+  if (!isFixed(found) || found.size !== dtype.size)
+    throw new InvalidInput(`the ${codec} codec is for elements of ${dtype.size} bytes, found ${found.kind}`);
+  return { shape, dtype: astype, fill: new Uint8Array(astype.size) };
+}
 
 /** A number type as numpy spells it: "<i4". */
 export function numericOption(
