@@ -19,9 +19,10 @@ import { halfToNumber } from "../bytes/half.js";
 import { decodeUcs4 } from "../bytes/text.js";
 import type { NumericArray, VlenValue } from "../codec/types.js";
 import { InvalidInput } from "../errors.js";
-import type { NdArray } from "./array.js";
 import { elementCount } from "../space/shape.js";
+import type { NdArray } from "./array.js";
 
+/** One element as JavaScript sees it; docs/guide.md lists which type gives what. */
 export type Value =
   | boolean
   | number

@@ -4,8 +4,9 @@
  *
  * Along one axis a selection meets each chunk in one run, a `Piece`; a `Part` is the product of one piece per axis.
  */
-import type { Axis } from "../../model/region.js";
+
 import type { Layout } from "../../codec/strided.js";
+import type { Axis } from "../../model/region.js";
 
 /** What one axis of a selection has in one chunk. */
 interface Piece {
