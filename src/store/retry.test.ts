@@ -35,6 +35,7 @@ describe("retry", () => {
     await expect(store.get(k("v"))).rejects.toMatchObject({ kind: "limit-exceeded", reason: "slow-down" });
     expect(calls()).toBe(3);
     await expect(store.get(k("v"))).rejects.toThrow("gave up after 3 tries: busy");
+    await expect(store.list(Prefix.root)[Symbol.asyncIterator]().next()).rejects.toThrow("gave up after 3 tries: busy");
   });
   it("does not try again what will not get better", async () => {
     for (const error of [new Corrupt("bad crc"), new Conflict("changed"), new TypeError("a bug")]) {

@@ -11,6 +11,7 @@ import { isTransient } from "./response.js";
 import type { CallOptions, Store } from "./types.js";
 import { wrap } from "./wrap.js";
 
+/** How often to try, and how long to wait in between. */
 export interface RetryOptions {
   /** The first try included. Five, with the pauses below, bridge about three seconds. */
   readonly tries?: number | undefined;
@@ -39,6 +40,7 @@ export async function again<T>(
   }
 }
 
+/** The store with passing failures tried again. */
 export function retryStore(store: Store, options: RetryOptions = {}): Store {
   return wrap(store, {
     get: (key, call) => again(() => store.get(key, call), call, options),
@@ -46,10 +48,14 @@ export function retryStore(store: Store, options: RetryOptions = {}): Store {
     children: (prefix, call) => again(() => store.children(prefix, call), call, options),
     async *list(prefix, call) {
       // Only up to the first key: from there on a second try would give keys twice.
-      const { iterator, first } = await again(async () => {
-        const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
-        return { iterator, first: await iterator.next() };
-      }, call);
+      const { iterator, first } = await again(
+        async () => {
+          const iterator = store.list(prefix, call)[Symbol.asyncIterator]();
+          return { iterator, first: await iterator.next() };
+        },
+        call,
+        options,
+      );
       try {
         for (let step = first; !step.done; step = await iterator.next()) yield step.value;
       } finally {

@@ -1,0 +1,107 @@
+#!/usr/bin/env node
+/**
+ * Writes what the documentation takes from the code: docs/api, one page per entry point of package.json, from the types and
+ * their comments; and docs/cli.md from the command's own tables. `--check` writes nothing and fails where a page is not
+ * what would be written.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import * as esbuild from "esbuild";
+import { Application, Converter, ReflectionKind } from "typedoc";
+import { bundle } from "./ts.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** "octavo-zarr" by the source of what "octavo/zarr" exports. A name that two entries have is described where it comes first. */
+const ORDER = [".", "./stores"];
+const entries = new Map(
+  Object.entries(exports)
+    .filter(([name, target]) => target.types !== undefined && name !== "./worker") // a program, which exports nothing
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([name, { types }]) => [
+      types.replace("./dist/", "src/").replace(/\.d\.ts$/, ".ts"),
+      name.replace(".", "octavo").replace("/", "-"),
+    ]),
+);
+function rank(name) {
+  const place = ORDER.indexOf(name);
+  return place < 0 ? ORDER.length : place;
+}
+
+/** Pages by their path below docs, from the types. */
+async function apiPages() {
+  const app = await Application.bootstrapWithPlugins({
+    plugin: ["typedoc-plugin-markdown"],
+    entryPoints: [...entries.keys()].map((path) => join(root, path)),
+    tsconfig: join(root, "tsconfig.build.json"),
+    name: "The API",
+    readme: "none",
+    sort: ["kind", "alphabetical"],
+    sortEntryPoints: false,
+    disableSources: true,
+    excludeExternals: true,
+    excludeInternal: true,
+    skipErrorChecking: true, // `npm run typecheck` says it better
+    validation: { notExported: false, invalidLink: true, rewrittenLink: true, notDocumented: true },
+    requiredToBeDocumented: ["Class", "Interface", "Function", "Variable", "TypeAlias"],
+    logLevel: "Warn",
+    outputFileStrategy: "modules",
+    hidePageHeader: true,
+    useCodeBlocks: true,
+    parametersFormat: "table",
+    interfacePropertiesFormat: "table",
+    classPropertiesFormat: "table",
+    typeAliasPropertiesFormat: "table",
+    typeDeclarationFormat: "table",
+    tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
+  });
+  app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
+    if (!reflection.kindOf(ReflectionKind.Module)) return;
+    const { fileName = "" } = context.getSymbolFromReflection(reflection)?.declarations?.[0]?.getSourceFile() ?? {};
+    reflection.name = entries.get(relative(root, fileName)) ?? reflection.name;
+  });
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
+    // What the six errors inherit is described once, at OctavoError.
+    for (const owner of project.getReflectionsByKind(ReflectionKind.Class)) {
+      for (const child of [...(owner.children ?? [])]) if (child.inheritedFrom) project.removeReflection(child);
+    }
+  });
+  const project = await app.convert();
+  if (project !== undefined) app.validate(project);
+  if (project === undefined || app.logger.hasErrors() || app.logger.hasWarnings()) process.exit(1);
+  const folder = mkdtempSync(join(tmpdir(), "octavo-docs-"));
+  try {
+    app.options.setValue("outputs", [{ name: "markdown", path: folder }]);
+    await app.generateOutputs(project);
+    return readdirSync(folder).map((name) => [join("api", name), readFileSync(join(folder, name), "utf8")]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function cliPage() {
+  const { reference } = await import(pathToFileURL(await bundle(join(root, "scripts/cli-reference.ts"))).href);
+  esbuild.stop();
+  return ["cli.md", await reference()];
+}
+
+const pages = new Map([...(await apiPages()), await cliPage()]);
+const docs = join(root, "docs");
+mkdirSync(join(docs, "api"), { recursive: true });
+const there = ["cli.md", ...readdirSync(join(docs, "api")).map((name) => join("api", name))];
+const read = (path) => (existsSync(join(docs, path)) ? readFileSync(join(docs, path), "utf8") : undefined);
+const stale = [...new Set([...pages.keys(), ...there])].filter((path) => read(path) !== pages.get(path));
+if (process.argv.includes("--check")) {
+  if (stale.length > 0) {
+    console.error(
+      `not what the code says any more: ${stale.map((path) => `docs/${path}`).join(", ")}; run npm run docs`,
+    );
+    process.exit(1);
+  }
+} else {
+  for (const path of stale) rmSync(join(docs, path), { force: true });
+  for (const [path, text] of pages) writeFileSync(join(docs, path), text);
+}
