@@ -2,6 +2,7 @@
 import { Corrupt } from "../errors.js";
 import { builtin } from "../platform.js";
 import type { Inflated } from "./inflate.js";
+import { owned } from "./output.js";
 
 export interface Deflate {
   /** A raw stream. */
@@ -30,8 +31,7 @@ export function nativeDeflate(): Deflate | undefined {
         engine: { bytesWritten: number };
       };
       if (buffer.length > cap) return "full";
-      const content = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
-      return { content, end: start + engine.bytesWritten };
+      return { content: owned(buffer), end: start + engine.bytesWritten };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ERR_BUFFER_TOO_LARGE") return "full";
@@ -39,7 +39,7 @@ export function nativeDeflate(): Deflate | undefined {
     }
   };
   return {
-    deflate: (bytes, level) => new Uint8Array(zlib.deflateRawSync(bytes, { level })), // a plain array, of its own size
+    deflate: (bytes, level) => owned(zlib.deflateRawSync(bytes, { level })),
     inflate: (bytes, start, guess, cap) => run(zlib.inflateRawSync, bytes, start, guess, cap),
     inflateZlib: (bytes, guess, cap) => run(zlib.inflateSync, bytes, 0, guess, cap),
     crc32: (bytes) => zlib.crc32(bytes),

@@ -50,3 +50,7 @@ export class Output {
     return this.size === this.bytes.length ? this.bytes : this.bytes.slice(0, this.size);
   }
 }
+
+/** What Node gives, as a plain array with a buffer of its own: small results share a pool, others may have room to spare. */
+export const owned = (bytes: Uint8Array): Uint8Array =>
+  bytes.length === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);

@@ -7,6 +7,7 @@
  */
 import { LimitExceeded, Unsupported } from "../errors.js";
 import { builtin } from "../platform.js";
+import { owned } from "./output.js";
 import { xxh64 } from "./xxh64.js";
 
 export interface ZstdEngine {
@@ -21,8 +22,7 @@ export function nativeZstd(): ZstdEngine | undefined {
   const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag, ZSTD_d_windowLogMax } = zlib.constants;
   return {
     compress: (bytes, level, checksum) =>
-      new Uint8Array(
-        // a plain array, of its own size
+      owned(
         zlib.zstdCompressSync(bytes, {
           chunkSize: bound(bytes.length),
           params: { [ZSTD_c_compressionLevel]: level, [ZSTD_c_checksumFlag]: checksum ? 1 : 0 },
@@ -35,7 +35,7 @@ export function nativeZstd(): ZstdEngine | undefined {
           maxOutputLength: Math.max(1, capacity),
           params: { [ZSTD_d_windowLogMax]: 31 }, // scanZstd has judged the window
         });
-        return out.length > capacity ? "full" : new Uint8Array(out.buffer, out.byteOffset, out.length);
+        return out.length > capacity ? "full" : owned(out);
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         return code === "ERR_BUFFER_TOO_LARGE" ? "full" : message;
