@@ -1,15 +1,20 @@
 /** Octavo, wherever JavaScript runs. In Node, "octavo/node" has the same names and opens files too. */
+import { converter } from "./convert/index.js";
 import { datasetOpener } from "./open.js";
 import { locationOpener, webSchemes } from "./store/open.js";
 
 /** The store and the place in it that an address stands for: http(s):, s3:, gs:, memory:, zip files, pipelines. */
-export const openLocation = locationOpener(webSchemes);
+export const openLocation = /* @__PURE__ */ locationOpener(webSchemes);
 /** The dataset at an address. */
-export const open = datasetOpener(openLocation);
+export const open = /* @__PURE__ */ datasetOpener(openLocation);
+/** A dataset, or what is at an address, to another address; answers what was copied, what was encoded anew, what was lost. */
+export const convert = /* @__PURE__ */ converter(open, openLocation);
 
 export type { DataType, Field, FixedDataType } from "./bytes/dtype.js";
 export type { Json } from "./bytes/json.js";
 export type { ChunkData, CodecSpec, Element, NumericArray, VlenValue } from "./codec/types.js";
+export type { ConvertReport } from "./convert/arrays.js";
+export type { ConvertToOptions } from "./convert/index.js";
 export {
   Conflict,
   Corrupt,

@@ -1,12 +1,15 @@
 /** Octavo in Node: everything that "octavo" has, and files. */
+import { converter } from "./convert/index.js";
 import { datasetOpener } from "./open.js";
 import { locationOpener } from "./store/open.js";
 import { nodeSchemes } from "./store/open-node.js";
 
 /** The store and the place in it that an address stands for; a plain path is a file or a folder. */
-export const openLocation = locationOpener(nodeSchemes);
+export const openLocation = /* @__PURE__ */ locationOpener(nodeSchemes);
 /** The dataset at an address. */
-export const open = datasetOpener(openLocation);
+export const open = /* @__PURE__ */ datasetOpener(openLocation);
+/** A dataset, or what is at an address, to another address; answers what was copied, what was encoded anew, what was lost. */
+export const convert = /* @__PURE__ */ converter(open, openLocation);
 
 export * from "./index.js";
 export { type FileStoreOptions, fileStore } from "./store/file.js";

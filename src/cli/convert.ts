@@ -2,30 +2,28 @@
 import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
-import { type ConvertOptions, type ConvertReport, copies } from "../convert/arrays.js";
+import { type ConvertReport, copies } from "../convert/arrays.js";
+import { type ConvertToOptions, TARGETS } from "../convert/index.js";
 import { targetOf } from "../convert/target.js";
-import { convertTree } from "../convert/tree.js";
-import { Conflict, InvalidInput } from "../errors.js";
-import type { Compressor, WritableVersion, ZarrArray, ZarrNode } from "../format/zarr/index.js";
+import { InvalidInput, NotFound } from "../errors.js";
+import type { Compressor, ZarrArray, ZarrNode } from "../format/zarr/index.js";
 import { defaultLimits } from "../limits.js";
-import { openLocation } from "../node.js";
+import type { Match } from "../model/format.js";
+import { convert as convertTo, openLocation } from "../node.js";
 import { detect } from "../open.js";
-import type { Location } from "../store/open.js";
 import { createPool } from "../worker/pool.js";
 import { choice, flag, nearest, shape, size, type Values, value } from "./args.js";
 import { codecText, shapeText } from "./info.js";
 import { countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
-import { alreadyThere, placeOf } from "./sink.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { type Session, verb } from "./verb.js";
 
-const VERSIONS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Record<string, WritableVersion>;
 const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonly Compressor[];
 
 const options = {
   ...sourceOptions,
-  to: choice(Object.keys(VERSIONS) as (keyof typeof VERSIONS)[], "the target's format (default zarr3)"),
+  to: choice(Object.keys(TARGETS) as (keyof typeof TARGETS)[], "the target's format (default zarr3)"),
   chunk: value("SHAPE", "shape of the chunks, such as 64,64,64 (default: as in the source)", shape),
   shard: value("SHAPE", "zarr3: put the chunks into shards of this shape", shape),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
@@ -50,33 +48,27 @@ export const convert = verb({
     ["octavo convert image.zarr image.zip --codec zstd --dry-run", "what would happen"],
   ],
   async run([from, to], given, session) {
-    const source = await findSource(from!, given, session.signal);
-    const dataset = await source.format.open(source.store, source.at, { signal: session.signal });
-    if (!given.overwrite) await checkZip(to!, session.signal);
-    const target = await openLocation(to!, { signal: session.signal, create: !given["dry-run"] });
-    checkApart(source, target);
+    const { output, signal, report: progress } = session;
+    const source = await findSource(from!, given, signal);
+    const dataset = await source.format.open(source.store, source.at, { signal });
     if (given["dry-run"]) {
-      await checkRoom(target, given, session.signal);
-      await explain(dataset as ZarrNode, wanted(given), session);
-      return 0;
+      const there = await matchAt(to!, signal);
+      await explain(dataset as ZarrNode, wanted(given), there, session);
+      return there === undefined || given.overwrite ? 0 : 2;
     }
-    if (given.overwrite) await checkRoom(target, given, session.signal);
-    const { signal, report: progress } = session;
-    const pool = createPool();
-    const work = { ...wanted(given), signal, pool, onProgress: progress.update };
-    const { report } = await convertTree(dataset as ZarrNode, target.store, target.at, work);
-    await target.store.close?.();
+    const work = { ...wanted(given), signal, pool: createPool(), onProgress: progress.update };
+    const report = await convertTo(dataset, to!, work);
     progress.end();
-    if (session.output.json) session.output.document({ ...report, ...source.forbidden() });
-    else tell(report, session.output);
-    remarkForbidden(source, session.output);
+    if (output.json) output.document({ ...report, ...source.forbidden() });
+    else tell(report, output);
+    remarkForbidden(source, output);
     return 0;
   },
 });
 
-function wanted(given: Values<typeof options>): ConvertOptions {
+function wanted(given: Values<typeof options>): ConvertToOptions {
   return {
-    version: VERSIONS[given.to ?? "zarr3"],
+    to: given.to,
     chunkShape: given.chunk,
     shardShape: given.shard,
     codecs: given.codec,
@@ -103,44 +95,23 @@ function parseCodec(text: string): Compressor | CodecSpec[] {
   });
 }
 
-const addressOf = ({ store, at }: Pick<Location, "store" | "at">): string => `${store.url}/${at}`.replace(/\/*$/, "/");
-
-/** Overwriting, or writing into, what is being read would destroy it. */
-function checkApart(source: Pick<Location, "store" | "at">, target: Location): void {
-  const [from, to] = [addressOf(source), addressOf(target)];
-  if (from.startsWith(to) || to.startsWith(from)) {
-    throw new InvalidInput(`OUT and IN must lie apart, found ${to} and ${from}`);
+/** What OUT would have to make room for. */
+async function matchAt(url: string, signal: AbortSignal): Promise<Match | undefined> {
+  try {
+    return (await detect(await openLocation(url, { signal }), { signal })).match;
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
   }
 }
 
-/** A zip file under way knows nothing of the one that it is about to replace. */
-async function checkZip(to: string, signal: AbortSignal): Promise<void> {
-  const [file = ""] = to.split("|");
-  if (!/\.(zip|ozx)$/i.test(file)) return;
-  const { store, key } = await placeOf(file, signal);
-  if ((await store.stat(key, { signal })) !== undefined) throw alreadyThere(file);
-}
-
-/** Only a dataset is ever overwritten: a folder of other things must be emptied by hand. */
-async function checkRoom(target: Location, given: Values<typeof options>, signal: AbortSignal): Promise<void> {
-  const { store, at } = target;
-  if (!store.can.list) return;
-  const { keys, prefixes } = await store.children(at, { signal });
-  if (keys.length + prefixes.length === 0) return;
-  if (keys.some((key) => key.endsWith("octavo-convert.json"))) return; // an interrupted conversion
-  const where = addressOf(target).replace(/\/$/, "");
-  const { match } = await detect(target, { signal }).catch(() => {
-    throw new Conflict(`${where} holds other things than a dataset, which convert does not delete`, {
-      where,
-      hint: "Choose an empty place, or empty it yourself.",
-    });
-  });
-  if (!given.overwrite)
-    throw new Conflict(`${where} already holds a ${match.summary}`, { where, hint: "Add --overwrite to replace it." });
-}
-
 /** What --dry-run prints: every array, what it becomes, and whether its chunks are copied as they are. */
-async function explain(node: ZarrNode, options: ConvertOptions, { output, signal }: Session): Promise<void> {
+async function explain(
+  node: ZarrNode,
+  { to = "zarr3", overwrite, ...rest }: ConvertToOptions,
+  there: Match | undefined,
+  { output, signal }: Session,
+): Promise<void> {
   const arrays: { readonly path: string; readonly array: ZarrArray }[] = [];
   const walk = async (at: ZarrNode, path: string): Promise<void> => {
     if (at.kind === "array") return void arrays.push({ path, array: at });
@@ -150,11 +121,11 @@ async function explain(node: ZarrNode, options: ConvertOptions, { output, signal
   };
   await walk(node, "");
   const plans = arrays.map(({ path, array }) => {
-    const { meta, losses } = targetOf(array, options);
+    const { meta, losses } = targetOf(array, { ...rest, version: TARGETS[to] });
     return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: copies(array.meta, meta), losses };
   });
   if (output.json) {
-    output.document({ dryRun: true, arrays: plans });
+    output.document({ dryRun: true, replaces: there?.summary ?? null, arrays: plans });
     return;
   }
   for (const { path, chunkShape, codecs, copied, losses } of plans) {
@@ -162,6 +133,10 @@ async function explain(node: ZarrNode, options: ConvertOptions, { output, signal
     output.line(`  ${copied ? "chunks are copied byte for byte" : "chunks are decoded and encoded again"}`);
     for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
   }
+  if (there !== undefined)
+    output.line(
+      `OUT holds a ${there.summary}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
+    );
   output.line("nothing was written");
 }
 

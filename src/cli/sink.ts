@@ -13,18 +13,15 @@ export async function openSink(target: string, overwrite: boolean, { output, sig
   }
   const { store, key } = await placeOf(target, signal);
   if (!overwrite && (await store.stat(key, { signal })) !== undefined) {
-    throw alreadyThere(target);
+    throw new Conflict(`${target} is already there`, { where: target, hint: "Add --overwrite to replace it." });
   }
   return store.write(key, { signal, ...(overwrite || !store.can.conditional ? {} : { if: { absent: true } }) });
 }
 
 /** The folder is opened and the last part is the key in it; the options behind "?" belong to the store. */
-export async function placeOf(target: string, signal: AbortSignal): Promise<{ store: Store; key: Key }> {
+async function placeOf(target: string, signal: AbortSignal): Promise<{ store: Store; key: Key }> {
   const [address = "", query = ""] = /^[a-z][a-z0-9+.-]+:/i.test(target) ? target.split(/(?=\?)/) : [target];
   const [folder, file] = splitPath(address);
   const { store, at } = await openLocation(`${folder || (address.startsWith("/") ? "/" : ".")}${query}`, { signal });
   return { store, key: Key.join(at, file) };
 }
-
-export const alreadyThere = (target: string): Conflict =>
-  new Conflict(`${target} is already there`, { where: target, hint: "Add --overwrite to replace it." });

@@ -44,7 +44,8 @@ export interface ConvertReport {
   readonly losses: string[];
 }
 
-const JOURNAL = "octavo-convert.json";
+/** The name of the journal; it also marks a place as one that a conversion may clear. */
+export const JOURNAL = "octavo-convert.json";
 const COPIES = 16;
 
 export async function convertArray(
@@ -122,17 +123,21 @@ async function begin(
   return new Set();
 }
 
-/** An empty place, or Conflict; old chunks would otherwise show through where new ones are absent. */
+/**
+ * An empty place, or Conflict; old chunks would otherwise show through where new ones are absent. Only a dataset, or what an
+ * interrupted conversion left, is ever deleted: a folder of other things is not ours.
+ */
 export async function clear(store: Store, at: Prefix, options: ConvertOptions): Promise<void> {
   await makeRoom(store, at, options);
   const { keys, prefixes } = await store.children(at, { signal: options.signal });
   if (keys.length + prefixes.length === 0) return;
-  if (options.overwrite === true) return deleteNode(store, at, options);
   const where = urlOf(store, at);
-  throw new Conflict(`${where} is not empty`, {
-    where,
-    hint: "Choose an empty place, resume if this is an interrupted conversion, or overwrite.",
-  });
+  if (!keys.includes(Key.join(at, JOURNAL))) {
+    const hint = "Choose an empty place, or empty this one yourself.";
+    throw new Conflict(`${where} is not empty, and what it holds is no dataset`, { where, hint });
+  }
+  if (options.overwrite === true) return deleteNode(store, at, options);
+  throw new Conflict(`${where} holds an interrupted conversion`, { where, hint: "Resume it, or overwrite." });
 }
 
 /** The chunks that are there; all that could be where the store cannot list. */

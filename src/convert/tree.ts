@@ -10,7 +10,7 @@ import { openZarr } from "../format/zarr/open.js";
 import type { ArrayMeta, ConsolidatedNode, GroupMeta, NodeMeta } from "../format/zarr/types.js";
 import { Key, Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
-import { type ConvertOptions, type ConvertReport, clear, convertArray, refuseOverlap } from "./arrays.js";
+import { type ConvertOptions, type ConvertReport, clear, convertArray, JOURNAL, refuseOverlap } from "./arrays.js";
 import { strict } from "./target.js";
 
 export async function convertTree(
@@ -25,9 +25,13 @@ export async function convertTree(
   }
   refuseOverlap(source, store, at);
   if (options.resume !== true) await clear(store, at, options);
+  const journal = Key.join(at, JOURNAL);
+  const { signal } = options;
+  if (store.can.conditional) await store.set(journal, new Uint8Array(), { signal });
   const report: ConvertReport = { chunksCopied: 0, chunksRecoded: 0, losses: [] };
   const told = source.meta.consolidated !== undefined;
   const { meta } = await convertGroup(source, store, at, told, options, report);
+  if (store.can.conditional) await store.delete(journal, { signal });
   return { node: groupNode(store, at, meta), report };
 }
 

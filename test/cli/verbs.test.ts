@@ -175,9 +175,56 @@ describe("convert", () => {
     expect(await octavo(["convert", from, out, "--to", "zarr3", "--dry-run"])).toMatchObject({ code: 0 });
     expect(existsSync(out)).toBe(false);
     expect((await octavo(["convert", from, out, "--to", "zarr3"])).code).toBe(0);
+    expect((await octavo(["convert", from, out, "--dry-run"])).code).toBe(2);
     expect((await octavo(["convert", from, out, "--to", "zarr2"])).code).toBe(2);
     expect((await octavo(["convert", from, out, "--to", "zarr2", "--overwrite"])).code).toBe(0);
     expect(JSON.parse((await octavo(["info", out, "--json"])).stdout).version).toBe("2");
+  });
+});
+
+describe("convert keeps what is not its own", () => {
+  const from = join(golden, "v0/dtype_i4");
+
+  test("a zip file: made, refused, replaced", async () => {
+    const out = join(folder, "packed.zip");
+    expect(await octavo(["convert", from, out])).toMatchObject({ code: 0 });
+    expect(await octavo(["validate", out])).toMatchObject({ code: 0 });
+    const before = readFileSync(out);
+    expect((await octavo(["convert", from, out, "--codec", "none"])).code).toBe(2);
+    expect(readFileSync(out).equals(before)).toBe(true);
+    expect((await octavo(["convert", from, out, "--codec", "none", "--overwrite"])).code).toBe(0);
+    expect(readFileSync(out).equals(before)).toBe(false);
+  });
+
+  test("a folder of other things is not cleared, with --overwrite neither", async () => {
+    const out = mkdtempSync(join(folder, "home-"));
+    writeFileSync(join(out, "letter.txt"), "dear");
+    const { code, stderr } = await octavo(["convert", from, out, "--overwrite"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/is not empty, and what it holds is no dataset\n {2}Choose an empty place/);
+    expect(readdirSync(out)).toEqual(["letter.txt"]);
+  });
+
+  test("the source, or what it lies in, is never the target", async () => {
+    const source = join(folder, "parent", "source");
+    cpSync(from, source, { recursive: true });
+    for (const out of [source, join(folder, "parent"), join(source, "below")]) {
+      expect((await octavo(["convert", source, out, "--overwrite"])).code).toBe(2);
+    }
+    expect((await octavo(["validate", source])).code).toBe(0);
+  });
+
+  test("a chain as JSON, and wrong ones", async () => {
+    const chain = '[{"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip","configuration":{"level":1}}]';
+    const out = join(folder, "chain");
+    expect((await octavo(["convert", from, out, "--codec", chain])).code).toBe(0);
+    const { codecs } = JSON.parse((await octavo(["info", out, "--json"])).stdout);
+    expect(codecs.map(({ name }: { name: string }) => name)).toEqual(["bytes", "gzip"]);
+    expect((await octavo(["convert", from, join(folder, "no"), "--codec", "zstdd"])).stderr).toMatch(
+      /did you mean zstd/,
+    );
+    expect((await octavo(["convert", from, join(folder, "no"), "--codec", "[1]"])).code).toBe(2);
+    expect(existsSync(join(folder, "no"))).toBe(false);
   });
 });
 
@@ -206,6 +253,31 @@ describe("interrupted", () => {
   afterAll(() => {
     server.closeAllConnections();
     server.close();
+  });
+
+  test("an interrupted conversion cannot be opened, and can be resumed", async () => {
+    const stall = { after: 1 };
+    const slow = createServer((request, response) => {
+      const isChunk = /\/c\//.test(request.url!);
+      if (isChunk && stall.after-- <= 0) asked();
+      else serveFile(join(golden, "v3/gzip", request.url!), request, response);
+    });
+    await new Promise<void>((resolve) => void slow.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const out = join(folder, "resumed.zarr");
+    const started = (kill: (signal: NodeJS.Signals) => void): void => {
+      asked = () => kill("SIGINT");
+    };
+    expect((await octavo(["convert", url, out], { started })).code).toBe(4);
+    expect((await octavo(["info", out])).code).toBe(3);
+    stall.after = Number.POSITIVE_INFINITY;
+    expect((await octavo(["convert", url, out])).code).toBe(2);
+    expect((await octavo(["convert", url, out, "--resume"])).code).toBe(0);
+    slow.closeAllConnections();
+    slow.close();
+    const [a, b] = [await octavo(["get", out]), await octavo(["get", join(golden, "v3/gzip")])];
+    expect(a.stdout).toBe(b.stdout);
+    expect(a.stdout.length).toBeGreaterThan(1000);
   });
 
   test("Ctrl-C ends with 4, and nothing half-written is there", async () => {

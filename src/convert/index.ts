@@ -1,0 +1,62 @@
+/** `convert`: a dataset, or what is at an address, to another address. */
+import { Conflict, Corrupt, NotFound, Unsupported } from "../errors.js";
+import type { WritableVersion, ZarrGroup } from "../format/zarr/index.js";
+import type { Dataset, GroupDataset } from "../model/dataset.js";
+import type { OpenOptions } from "../open.js";
+import type { Location, LocationOptions } from "../store/open.js";
+import type { ZipWriteStore } from "../store/zip-write.js";
+import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
+import { convertTree } from "./tree.js";
+
+/** The formats that can be written, by the name that `to` has. */
+export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Record<string, WritableVersion>;
+
+export interface ConvertToOptions extends Omit<ConvertOptions, "version">, Omit<LocationOptions, "create"> {
+  /** "zarr3" unless told otherwise. */
+  readonly to?: keyof typeof TARGETS | undefined;
+}
+
+type Opener<T, O> = (url: string, options?: O) => Promise<T>;
+
+/** `convert` for the addresses that `openLocation` understands. */
+export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Opener<Location, LocationOptions>) {
+  return async (source: Dataset | string, target: string, options: ConvertToOptions = {}): Promise<ConvertReport> => {
+    const { to = "zarr3", ...rest } = options;
+    const dataset = typeof source === "string" ? await open(source, options) : source;
+    if (options.overwrite !== true) await refuseZip(openLocation, target, options);
+    const { store, at } = await openLocation(target, { ...options, create: true });
+    const wanted = { ...rest, version: TARGETS[to] };
+    try {
+      const { report } =
+        dataset.kind === "array"
+          ? await convertArray(dataset, store, at, wanted)
+          : await convertTree(treeOf(dataset), store, at, wanted);
+      await store.close?.(); // a zip file is there from here on
+      return report;
+    } catch (error) {
+      await (store as Partial<ZipWriteStore>).abort?.();
+      throw error;
+    }
+  };
+}
+
+function treeOf(group: GroupDataset): ZarrGroup {
+  if (group.format === "zarr") return group as ZarrGroup;
+  throw new Unsupported(`${group.url} is a group of ${group.format}, and only those of Zarr can be converted whole`, {
+    where: group.url,
+    hint: "Convert its arrays one by one.",
+  });
+}
+
+/** A zip file under way knows nothing of the one that it would replace. */
+async function refuseZip(openLocation: Opener<Location, LocationOptions>, target: string, options: LocationOptions) {
+  const [file = ""] = target.split("|");
+  if (!/\.(zip|ozx)$/i.test(file)) return;
+  try {
+    await (await openLocation(file, options)).store.close?.();
+  } catch (error) {
+    if (error instanceof NotFound) return;
+    if (!(error instanceof Corrupt)) throw error; // a file that is no zip file is there all the same
+  }
+  throw new Conflict(`${file} is already there`, { where: file, hint: "Choose another name, or overwrite." });
+}
