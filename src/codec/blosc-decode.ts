@@ -22,6 +22,7 @@ export function decodeBlosc(
   expected: number | undefined,
   limits: Limits,
   tools: BloscTools,
+  into?: Uint8Array,
 ): Uint8Array {
   const header = parseBloscHeader(bytes);
   const { nbytes, blocksize } = header;
@@ -31,7 +32,7 @@ export function decodeBlosc(
   const view = new DataView(bytes.buffer, bytes.byteOffset, header.cbytes);
   const room = tools.kernel.reserve(longestStream(blocksize) + 3 * blocksize);
   const block = room.start + longestStream(blocksize);
-  const out = new Uint8Array(nbytes);
+  const out = into?.length === nbytes ? into : new Uint8Array(nbytes);
   for (let i = 0, at = 0; at < nbytes; i++, at += blocksize) {
     const size = Math.min(blocksize, nbytes - at);
     const streams = size < blocksize ? 1 : header.streams;

@@ -33,7 +33,7 @@ export const bloscCodec: CodecEntry = {
     const tools = await loadTools(cname);
     return {
       kind: "bytes-bytes",
-      decode: (bytes, expected, limits) => decodeBlosc(bytes, expected, limits, tools),
+      decode: (bytes, expected, limits, into) => decodeBlosc(bytes, expected, limits, tools, into),
       encode: (bytes) => {
         if (typesize === 0 && shuffle !== "none")
           throw new InvalidInput("the blosc codec's typesize should be the bytes per element, found nothing");

@@ -33,7 +33,8 @@ export interface ChunkCodec {
   readonly bytes: number;
   /** Bytes when encoded, where that does not depend on the values. */
   readonly encodedSize: number | undefined;
-  decode(bytes: Uint8Array, limits: Limits): ChunkData;
+  /** `into` has as many bytes as the chunk and may become the result, or part of the way there. */
+  decode(bytes: Uint8Array, limits: Limits, into?: Uint8Array): ChunkData;
   encode(data: ChunkData, options?: EncodeOptions): Uint8Array;
   /** The chunks inside, where there are some and they can be had by themselves. */
   readonly shard: Shard | undefined;
@@ -93,7 +94,7 @@ function bind(
     spec,
     bytes,
     encodedSize: sizes.at(-1),
-    decode(encoded, limits) {
+    decode(encoded, limits, into) {
       if (bytes > limits.chunkBytes)
         throw new LimitExceeded(
           `a chunk of shape [${spec.shape}] is ${bytes} bytes, at most ${limits.chunkBytes} are allowed`,
@@ -103,7 +104,10 @@ function bind(
           },
         );
       let stage = encoded;
-      for (let i = onBytes.length - 1; i >= 0; i--) stage = onBytes[i]!.decode(stage, sizes[i], limits);
+      for (let i = onBytes.length - 1; i >= 0; i--) {
+        const room = i === 0 && into?.length === sizes[0] ? into : undefined;
+        stage = onBytes[i]!.decode(stage, sizes[i], limits, room);
+      }
       let data = toBytes.decode(stage, inner, limits);
       for (let i = arrays.length - 1; i >= 0; i--) data = arrays[i]!.decode(data, specs[i]!, limits);
       if (data.length !== length)

@@ -46,9 +46,10 @@ export interface BytesCodec {
   readonly kind: "bytes-bytes";
   /**
    * `expected` is the exact number of bytes that must come out, where it is known: anything else is Corrupt. Where it is
-   * not known, `limits.chunkBytes` and `limits.ratio` bound it.
+   * not known, `limits.chunkBytes` and `limits.ratio` bound it. `into` has exactly `expected` bytes and may become the
+   * result: fresh memory costs more than decoding.
    */
-  decode(bytes: Uint8Array, expected: number | undefined, limits: Limits): Uint8Array;
+  decode(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Uint8Array): Uint8Array;
   encode(bytes: Uint8Array): Uint8Array;
   /** The size that `encode` gives for n bytes, where that does not depend on the bytes. */
   encodedSize?(n: number): number;

@@ -11,6 +11,8 @@ export interface Coding {
 export interface ChunkTask extends Coding {
   readonly bytes: Uint8Array;
   readonly limits: Limits;
+  /** Memory for the result, as many bytes as the chunk has. */
+  readonly into?: Uint8Array | undefined;
 }
 
 export interface EncodeTask extends Coding {
@@ -33,7 +35,7 @@ function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
 }
 
 export async function decode(task: ChunkTask): Promise<ChunkData> {
-  return (await codecOf(task)).decode(task.bytes, task.limits);
+  return (await codecOf(task)).decode(task.bytes, task.limits, task.into);
 }
 
 export async function encode(task: EncodeTask): Promise<Uint8Array> {

@@ -15,11 +15,13 @@ export interface FileTask extends Coding {
   readonly path: string;
   readonly range?: { readonly offset: number; readonly length: number } | undefined;
   readonly limits: Limits;
+  /** Memory for the result, as many bytes as the chunk has. */
+  readonly into?: Uint8Array | undefined;
 }
 
 export async function decodeFile(task: FileTask): Promise<ChunkData | undefined> {
   const bytes = readPlainFile(task);
-  return bytes && decode({ specs: task.specs, chunk: task.chunk, bytes, limits: task.limits });
+  return bytes && decode({ ...task, bytes });
 }
 
 function readPlainFile({ path, range, limits }: FileTask): Uint8Array | undefined {

@@ -45,14 +45,6 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   if (shape.includes(0)) return result(filled(meta, 0));
 
   const codec = await chunkCodec(meta);
-  if (codec.shard === undefined && isOneChunk(axes, meta.chunkShape)) {
-    const chunk = axes.map((axis, i) => axis.start / meta.chunkShape[i]!);
-    const coder = coderFor(meta, limits, options);
-    return result(
-      (await readChunk(array, codec, chunk, coder, options)) ?? filled(meta, elementCount(meta.chunkShape)),
-    );
-  }
-
   const data = blank(meta, elementCount(shape));
   const fillMatters = isFixed(meta.dtype) && (meta.fill as Uint8Array).some((byte) => byte !== 0);
   const resultStrides = strides(axes.map((axis) => axis.count));
@@ -72,7 +64,7 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(meta, options), async (part) => {
     options.signal?.throwIfAborted();
     if (codec.shard === undefined) {
-      put(part, await readChunk(array, codec, part.chunk, coder, options), meta.chunkShape);
+      await readChunk(array, codec, part.chunk, coder, (chunk) => put(part, chunk, meta.chunkShape), options);
     } else {
       const key = keyOf(array, part.chunk);
       const source = storeSource(array.store, key, options.signal);
@@ -89,15 +81,16 @@ async function readChunk(
   codec: ChunkCodec,
   chunk: readonly number[],
   coder: Coder,
+  use: (chunk: ChunkData | undefined) => void,
   { signal }: ReadRegionOptions,
-): Promise<ChunkData | undefined> {
+): Promise<void> {
   const { store } = array;
   const key = keyOf(array, chunk);
-  return inChunk(`${store.url}/${key}`, async () => {
-    const data = await coder.decodeFile(codec, store, key);
-    if (data !== undefined) return data;
+  await inChunk(`${store.url}/${key}`, async () => {
+    if (await coder.decodeFile(codec, store, key, use)) return;
     const bytes = await store.get(key, { signal });
-    return bytes && coder.decode(codec, bytes);
+    if (bytes === undefined) use(undefined);
+    else await coder.decode(codec, bytes, use);
   });
 }
 
@@ -129,12 +122,6 @@ function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, whe
       { where, reason: "result-bytes", hint: "Read a smaller region, or raise limits.resultBytes." },
     );
   }
-}
-
-function isOneChunk(axes: readonly Axis[], chunkShape: readonly number[]): boolean {
-  return axes.every(
-    ({ start, step, count }, i) => step === 1 && count === chunkShape[i] && start % chunkShape[i]! === 0,
-  );
 }
 
 /** Room for elements: zeros, or references to the fill value. */

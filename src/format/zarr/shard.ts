@@ -94,7 +94,8 @@ export async function readShard(
     if (bytes === undefined) throw new Corrupt("the shard went away while it was read");
     await forEachConcurrent(run.items, DECODES, async ({ offset, length, part }) => {
       const start = offset - run.offset;
-      put(part, await coder.decode(inner, bytes.subarray(start, start + length)), inner.spec.shape);
+      const own = bytes.subarray(start, start + length);
+      await coder.decode(inner, own, (chunk) => put(part, chunk, inner.spec.shape));
     });
   });
 }
