@@ -44,7 +44,7 @@ export function coderFor(meta: ArrayMeta, limits: Limits, { pool, signal }: Opti
   };
   const useAndKeep = (data: ChunkData, use: Use): void => {
     use(data);
-    if (data instanceof Uint8Array && spare.length < workers!.size) spare.push(alone(data));
+    if (data instanceof Uint8Array) spare.push(alone(data)); // never more than there are chunks under way
   };
 
   return {
