@@ -49,7 +49,7 @@ export const convert = verb({
   ],
   async run([from, to], given, session) {
     const { output, signal, report: progress } = session;
-    const source = await findSource(from!, given, signal);
+    const source = await findSource(from!, given, session);
     const dataset = await source.format.open(source.store, source.at, { signal });
     if (given["dry-run"]) {
       const there = await matchAt(to!, signal);

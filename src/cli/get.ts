@@ -3,12 +3,15 @@ import { isFixed } from "../bytes/dtype.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import { InvalidInput } from "../errors.js";
 import { writeNpy } from "../format/interchange/npy.js";
+import type { ReadRegionOptions } from "../format/zarr/index.js";
 import type { NdArray } from "../model/array.js";
 import type { ArrayDataset, Dataset } from "../model/dataset.js";
 import { elementCount, select } from "../model/region.js";
 import { Key } from "../store/key.js";
 import type { Sink } from "../store/types.js";
+import { createPool } from "../worker/pool.js";
 import { flag, nearest, size, text, value } from "./args.js";
+import { bytesText } from "./output.js";
 import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
 import { blocks, parseSlice, toRegion } from "./slice.js";
@@ -50,24 +53,27 @@ export const get = verb({
     if (options.key !== undefined) {
       if (options.slice !== undefined)
         throw new InvalidInput("--key gives a key's bytes as they are; --slice has no meaning there");
-      const place = await findPlace(url!, options, session.signal);
+      const place = await findPlace(url!, options, session);
       return getKey(place, options.key, () => openSink(target, options.overwrite, session), session);
     }
     const extension = target === "-" ? (session.output.json ? "json" : "csv") : extensionOf(target);
-    const source = await findSource(url!, options, session.signal);
+    const source = await findSource(url!, options, session);
     const array = arrayOf(await source.format.open(source.store, source.at, { signal: session.signal }), url!);
     const region = toRegion(options.slice ?? [], array.shape.length);
     const { shape } = select(region, array.shape);
+    const { requests, bytes } = await array.plan(region);
+    session.output.detail(`reading takes about ${requests} requests and ${bytesText(bytes)}`);
     const writer = writerOf(extension, shape, array.dtype);
     const size = isFixed(array.dtype) ? Math.max(1, array.dtype.size) : REFERENCE;
     const limit = Math.max(1, Math.floor((options["max-memory"] ?? BLOCK) / size));
 
+    const reading: ReadRegionOptions = { signal: session.signal, pool: createPool() };
     const sink = await openSink(target, options.overwrite, session);
     try {
       await sink.write(writer.head());
       let done = 0;
       for (const block of blocks(region, array.shape, array.chunkShape, limit)) {
-        const part = await array.read(block.region, { signal: session.signal });
+        const part = await array.read(block.region, reading);
         for (const piece of writer.block(part, block.count)) await sink.write(piece);
         done += block.count;
         session.report.update({ done: done * size, total: elementCount(shape) * size, unit: "bytes" });

@@ -25,7 +25,7 @@ export const info = verb({
     ["octavo info 's3://bucket/data.zarr?region=eu-west-1'", "in an object store"],
   ],
   async run([url], options, session) {
-    const source = await findSource(url!, options, session.signal);
+    const source = await findSource(url!, options, session);
     const dataset = await source.format.open(source.store, source.at, { signal: session.signal });
     const node = await describe(dataset, options.depth ?? 5, session);
     const { output } = session;

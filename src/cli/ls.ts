@@ -22,9 +22,9 @@ export const ls = verb({
   async run([url], options, session) {
     if (options.chunks && options.keys)
       throw new InvalidInput("--chunks and --keys are two questions; ask one of them");
-    if (options.keys) await listKeys(await findPlace(url!, options, session.signal), session);
+    if (options.keys) await listKeys(await findPlace(url!, options, session), session);
     else {
-      const source = await findSource(url!, options, session.signal);
+      const source = await findSource(url!, options, session);
       const dataset = await source.format.open(source.store, source.at, { signal: session.signal });
       await (options.chunks ? listChunks(dataset, session) : listNodes(dataset, source.at, session));
       remarkForbidden(source, session.output);

@@ -5,6 +5,7 @@ import { type Detected, detect } from "../open.js";
 import type { Location } from "../store/open.js";
 import { flag, text, type Values } from "./args.js";
 import type { Output } from "./output.js";
+import type { Session } from "./verb.js";
 
 export const sourceOptions = {
   json: flag("print one JSON document on stdout, and nothing else there"),
@@ -23,7 +24,7 @@ export interface Source extends Omit<Place, "format">, Detected {}
 
 type Given = Values<typeof sourceOptions>;
 
-export async function findPlace(url: string, options: Given, signal: AbortSignal): Promise<Place> {
+export async function findPlace(url: string, options: Given, { signal }: Session): Promise<Place> {
   if (!options["forbidden-is-missing"]) return { ...(await openLocation(url, { signal })), forbidden: () => ({}) };
   let count = 0;
   const counting = async (address: string, init?: RequestInit): Promise<Response> => {
@@ -35,9 +36,11 @@ export async function findPlace(url: string, options: Given, signal: AbortSignal
   return { ...location, forbidden: () => ({ forbiddenTakenForMissing: count }) };
 }
 
-export async function findSource(url: string, options: Given, signal: AbortSignal): Promise<Source> {
-  const place = await findPlace(url, options, signal);
-  return { ...place, ...(await detect(place, { as: options.as, signal })) };
+export async function findSource(url: string, options: Given, session: Session): Promise<Source> {
+  const place = await findPlace(url, options, session);
+  const detected = await detect(place, { as: options.as, signal: session.signal });
+  session.output.detail(`${place.store.url}/${place.at} is a ${detected.match.summary}`);
+  return { ...place, ...detected };
 }
 
 /** The same in words, where the answer is for people. */

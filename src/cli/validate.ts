@@ -20,8 +20,9 @@ export const validate = verb({
     ["octavo validate --level 1 s3://bucket/data.zarr", "the metadata only: a few requests"],
     ["octavo validate data.zarr --json > report.json", "findings with rule, place and severity"],
   ],
-  async run([url], options, { output, signal }) {
-    const source = await findSource(url!, options, signal);
+  async run([url], options, session) {
+    const { output, signal } = session;
+    const source = await findSource(url!, options, session);
     const level = Number(options.level ?? "5") as 1 | 2 | 3 | 4 | 5;
     const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
     const findings: Finding[] = [];
