@@ -4,7 +4,7 @@ import { runCase } from "./case.js";
 import { zarrCases } from "./zarr.js";
 
 describe("the golden Zarr set", () => {
-  const cases = zarrCases(fixtures("zarr"));
+  const cases = zarrCases(fixtures("zarr"), { strict: true });
   it("is there", () => expect(cases.length).toBeGreaterThan(130));
   it.each(cases.map((one) => [one.name, one] as const))("%s", async (_, one) => {
     const { passed, detail } = await runCase(one);
