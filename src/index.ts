@@ -35,6 +35,7 @@ export type {
   Dataset,
   GroupDataset,
   Progress,
+  ReadArrayOptions,
   ReadOptions,
   ReadPlan,
   StoredChunk,

@@ -4,6 +4,7 @@ import type { Json } from "../bytes/json.js";
 import type { CodecSpec, Element } from "../codec/types.js";
 import type { Limits } from "../limits.js";
 import type { Key } from "../store/key.js";
+import type { Pool } from "../worker/pool.js";
 import type { NdArray, Region } from "./array.js";
 
 /** What every call that reads understands. */
@@ -12,6 +13,12 @@ export interface ReadOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Called whenever a piece of the work is done. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** What reading elements understands besides. */
+export interface ReadArrayOptions extends ReadOptions {
+  /** Workers to decode in; without one, or with one of size 0, this thread does it. */
+  readonly pool?: Pool | undefined;
 }
 
 /** How far a piece of work is. */
@@ -46,7 +53,7 @@ export interface ArrayDataset {
   /** What a person should know before trusting the data, in sentences. */
   readonly notes: readonly string[];
   /** The elements of a region, or of the whole array. */
-  read(region?: Region, options?: ReadOptions): Promise<NdArray>;
+  read(region?: Region, options?: ReadArrayOptions): Promise<NdArray>;
   /** What `read` of the same region would cost. */
   plan(region?: Region): Promise<ReadPlan>;
   /** The chunks that are there, in no particular order; undefined where the store cannot list. */

@@ -216,5 +216,6 @@ function cores(): number {
 
 /** As modules lie in the package, and as a bundle lies beside its worker. */
 function besides(): URL {
-  return new URL(/\/worker\/pool\.js$/.test(import.meta.url) ? "../worker.js" : "./worker.js", import.meta.url);
+  const here = import.meta.url; // by another name: webpack follows `new URL(…, import.meta.url)`, and warns where it cannot
+  return new URL(/\/worker\/pool\.js$/.test(here) ? "../worker.js" : "./worker.js", here);
 }

@@ -11,11 +11,10 @@ import { LimitExceeded, OctavoError } from "../../errors.js";
 import { type Limits, withLimits } from "../../limits.js";
 import type { NdArray, Region } from "../../model/array.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
-import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
+import type { ReadArrayOptions, ReadPlan } from "../../model/dataset.js";
 import { type Axis, select } from "../../model/region.js";
 import { elementCount, strides } from "../../space/shape.js";
 import { Key } from "../../store/key.js";
-import type { Pool } from "../../worker/pool.js";
 import { type Coder, coderFor } from "./coder.js";
 import { type ChunkCodec, chunkCodec } from "./decode.js";
 import { chunkKey } from "./keys.js";
@@ -25,11 +24,9 @@ import { readShard, storeSource } from "./shard.js";
 import type { ArrayMeta } from "./types.js";
 
 /** How to read a region. */
-export interface ReadRegionOptions extends ReadOptions {
+export interface ReadRegionOptions extends ReadArrayOptions {
   /** Chunks under way at once; by default as many as decode to 64 MiB, at least 2 and at most 32. */
   readonly concurrency?: number | undefined;
-  /** Workers to decode in; without one, or with one of size 0, this thread does it. */
-  readonly pool?: Pool | undefined;
 }
 
 const IN_FLIGHT = 64 << 20;
