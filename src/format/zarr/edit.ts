@@ -142,7 +142,9 @@ async function reshape(
         });
       }
       const meta = { ...before, shape };
-      return { meta, bytes: encodeNode(meta).get(name)! };
+      // Before v3 attributes lie elsewhere, and what they hold is no reason to refuse.
+      const written = meta.version === 3 ? meta : { ...meta, attributes: {} };
+      return { meta, bytes: encodeNode(written).get(name)! };
     },
     options,
   );
