@@ -1,0 +1,49 @@
+/** THIRD_PARTY_NOTICES.md names every package that Octavo ships or needs, with its version and its licence in full. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const notices = read("THIRD_PARTY_NOTICES.md");
+const { dependencies, files } = JSON.parse(read("package.json")) as {
+  dependencies: Record<string, string>;
+  files: string[];
+};
+const words = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+describe("the notices", () => {
+  it.each(Object.entries(dependencies))("have %s %s, as it is installed", (name, version) => {
+    expect(notices).toContain(`| ${name} | ${version} |`);
+    const folder = `node_modules/${name}`;
+    const installed = JSON.parse(read(`${folder}/package.json`));
+    expect(installed.version).toBe(version);
+    expect(Object.keys(installed.dependencies ?? {})).toEqual([]); // else those belong here too
+    expect(existsSync(join(root, folder, "NOTICE"))).toBe(false);
+    const licence = read(`${folder}/LICENSE`);
+    const start = licence.search(/Permission is hereby|Apache License/);
+    expect(words(notices)).toContain(words(licence.slice(start)));
+    const owner = /^Copyright .*$/m.exec(licence.slice(0, start))?.[0];
+    if (owner !== undefined) expect(notices).toContain(`- ${name}: ${owner}`);
+  });
+
+  it("have what the shipped worker holds", async () => {
+    const { metafile } = await build({
+      entryPoints: [join(root, "src/worker.ts")],
+      bundle: true,
+      format: "esm",
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      metafile: true,
+      write: false,
+      logLevel: "error",
+    });
+    const inside = Object.keys(metafile.inputs).flatMap(
+      (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+    );
+    expect([...new Set(inside)].sort()).toEqual(Object.keys(dependencies).sort());
+  });
+
+  it("are shipped", () => expect(files).toContain("THIRD_PARTY_NOTICES.md"));
+});
