@@ -43,7 +43,7 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
 
   const codec = await chunkCodec(meta);
   const data = blank(meta, elementCount(shape));
-  const fillMatters = isFixed(meta.dtype) && (meta.fill as Uint8Array).some((byte) => byte !== 0);
+  const fillMatters = !isBlank(meta);
   const resultStrides = strides(axes.map((axis) => axis.count));
   const put = (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]): void => {
     const counts = part.source.map((axis) => axis.count);
@@ -58,7 +58,7 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   const total = countParts(axes, meta.chunkShape);
   const coder = coderFor(meta, limits, options);
   let done = 0;
-  await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(meta, options), async (part) => {
+  await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(array, options), async (part) => {
     options.signal?.throwIfAborted();
     if (codec.shard === undefined) {
       await readChunk(array, codec, part.chunk, coder, (chunk) => put(part, chunk, meta.chunkShape), options);
@@ -121,6 +121,10 @@ function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, whe
   }
 }
 
+/** Whether `blank` already is fill. */
+const isBlank = ({ dtype, fill }: ArrayMeta): boolean =>
+  !isFixed(dtype) || (fill as Uint8Array).every((byte) => byte === 0);
+
 /** Room for elements: zeros, or references to the fill value. */
 function blank(meta: ArrayMeta, count: number): ChunkData {
   try {
@@ -137,14 +141,17 @@ function blank(meta: ArrayMeta, count: number): ChunkData {
 /** Elements that are all the fill value. */
 export function filled(meta: ArrayMeta, count: number): ChunkData {
   const data = blank(meta, count);
-  if (isFixed(meta.dtype)) fillStrided(data, { offset: 0, strides: [1] }, meta.fill, [count], meta.dtype);
+  if (!isBlank(meta)) fillStrided(data, { offset: 0, strides: [1] }, meta.fill, [count], meta.dtype);
   return data;
 }
 
-export function concurrency(meta: ArrayMeta, options: ReadRegionOptions): number {
+/** How many chunks are under way at once. Beyond what keeps workers busy with local files, more only crowds the caches. */
+export function concurrency({ meta, store }: ZarrArray, { concurrency, pool }: ReadRegionOptions): number {
+  if (concurrency !== undefined) return concurrency;
   const size = isFixed(meta.dtype) ? meta.dtype.size : REFERENCE;
   const fit = Math.floor(IN_FLIGHT / (elementCount(meta.chunkShape) * size));
-  return options.concurrency ?? Math.max(2, Math.min(32, fit));
+  const most = pool !== undefined && pool.size > 0 && "pathOf" in store ? 2 * pool.size + 1 : 32;
+  return Math.max(2, Math.min(most, fit));
 }
 
 /** Errors that arise from a chunk's bytes say which chunk. */

@@ -80,7 +80,7 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
   }
   if (level < 3) return;
   const keys = array.store.can.list ? array.store.list(array.at, { signal: options.signal }) : gridKeys(array);
-  const atOnce = concurrency(array.meta, {});
+  const atOnce = concurrency(array, {});
   let present = 0;
   let batch: Promise<Finding[] | undefined>[] = [];
   const settle = async (): Promise<Finding[]> => {

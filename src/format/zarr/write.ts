@@ -64,7 +64,7 @@ export async function writeRegion(
   const codec = await chunkCodec(meta);
   const total = countParts(axes, meta.chunkShape);
   let done = 0;
-  await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(meta, options), async (part) => {
+  await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(array, options), async (part) => {
     options.signal?.throwIfAborted();
     await writeChunk(array, codec, part, from, options);
     options.onProgress?.({ done: ++done, total, unit: "chunks" });
