@@ -1,19 +1,20 @@
 /** From an array's metadata to what decodes and encodes its chunks, loaded once per description. */
 import { type ChunkCodec, CodecChain } from "../../codec/chain.js";
-import { Corrupt, InvalidInput } from "../../errors.js";
+import { Corrupt, OctavoError, Unsupported } from "../../errors.js";
 import type { ArrayMeta } from "./types.js";
 
 export type { ChunkCodec };
 
 const loaded = new WeakMap<ArrayMeta, Promise<ChunkCodec>>();
 
-/** Corrupt or Unsupported where the chain cannot work. */
-export function chunkCodec(meta: ArrayMeta): Promise<ChunkCodec> {
+/** Corrupt or Unsupported where the chain cannot work; `where` is the array, for that sentence. */
+export function chunkCodec(meta: ArrayMeta, where: string): Promise<ChunkCodec> {
   const known = loaded.get(meta);
   if (known !== undefined) return known;
   const codec = loadCodec(meta).catch((error: unknown) => {
-    if (!(error instanceof InvalidInput)) throw error; // a wrong call, were it not that a file made it
-    throw new Corrupt(`the codecs of the array cannot work: ${error.message}`, { cause: error });
+    if (!(error instanceof OctavoError)) throw error;
+    const Kind = error instanceof Unsupported ? Unsupported : Corrupt; // a file made the call that is wrong
+    throw new Kind(`the codecs of ${where} cannot work: ${error.message}`, { where, cause: error });
   });
   loaded.set(meta, codec);
   return codec;

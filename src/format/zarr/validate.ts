@@ -73,7 +73,7 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
   if (level < 2) return;
   let codec: ChunkCodec;
   try {
-    codec = await chunkCodec(array.meta);
+    codec = await chunkCodec(array.meta, array.url);
   } catch (error) {
     yield failure("codec", array.url, error);
     return;

@@ -61,7 +61,7 @@ export async function writeRegion(
   checkValues(values, shape, meta, array.url);
   const from: Values = { data: values.data, strides: spread ? counts.map(() => 0) : strides(counts) };
 
-  const codec = await chunkCodec(meta);
+  const codec = await chunkCodec(meta, array.url);
   const total = countParts(axes, meta.chunkShape);
   let done = 0;
   await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(array, options), async (part) => {
