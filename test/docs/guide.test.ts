@@ -1,0 +1,62 @@
+/**
+ * What the guide shows is true. Every ```ts block is a module that fits the types; those marked "run" run, one after another
+ * in one process and one folder, and print what follows "// →".
+ */
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type BuildOptions, build } from "esbuild";
+import ts from "typescript";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const guide = readFileSync(join(root, "docs/guide.md"), "utf8");
+const here = join(root, ".cache/guide"); // inside the project, where its types are found
+const blocks = [...guide.matchAll(/^```ts( run)?\n([\s\S]*?)^```$/gm)].map(([, run, code = ""], i) => ({
+  path: join(here, `block-${i}.ts`),
+  code,
+  runs: run !== undefined,
+}));
+const folder = mkdtempSync(join(tmpdir(), "octavo-guide-"));
+
+beforeAll(() => {
+  mkdirSync(here, { recursive: true });
+  for (const { path, code } of blocks) writeFileSync(path, code);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it("fits the types", { timeout: 120_000 }, () => {
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, ts.sys, root);
+  const program = ts.createProgram(
+    blocks.map(({ path }) => path),
+    { ...options, noUnusedLocals: false },
+  );
+  const wrong = blocks.flatMap(({ path, code }) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(path))
+      .map(({ messageText }) => `${ts.flattenDiagnosticMessageText(messageText, "\n")} in:\n${code}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it("prints what the page says", { timeout: 60_000 }, async () => {
+  const running = blocks.filter(({ runs }) => runs);
+  expect(running.length).toBeGreaterThan(10);
+  const node = {
+    outdir: folder,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    logLevel: "error",
+  } satisfies BuildOptions;
+  const contents = running.map(({ path }) => `await import(${JSON.stringify(path)});`).join("\n");
+  await build({ ...node, stdin: { contents, resolveDir: here }, tsconfig: join(root, "tsconfig.json") });
+  await build({ ...node, entryPoints: [join(root, "src/worker.ts")] });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ["stdin.js"], { cwd: folder });
+  expect(stderr).toBe("");
+  const said = running.flatMap(({ code }) => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text));
+  expect(stdout.trimEnd().split("\n")).toEqual(said);
+});
