@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DataType } from "../bytes/dtype.js";
+import { adler32 } from "../bytes/hash/adler32.js";
+import { crc32, crc32c } from "../bytes/hash/crc.js";
 import { Corrupt, InvalidInput, LimitExceeded, Unsupported } from "../errors.js";
 import { defaultLimits as limits } from "../limits.js";
 import { CodecChain } from "./chain.js";
@@ -184,6 +186,16 @@ describe("checksums", () => {
       expect(() => codec.decode(of(1, 2, 3), limits)).toThrow(Corrupt);
     }
   });
+});
+
+test.each([
+  ["crc32c", crc32c],
+  ["crc32", crc32],
+  ["adler32", adler32],
+])("%s of long data is the same as by its tables", async (name, sum) => {
+  const data = Uint8Array.from({ length: 300_001 }, (_, i) => (i * i) >> 7);
+  const codec = await load([bytes(), { name, configuration: { location: "end" } }], spec([data.length], int(1)));
+  expect(new DataView(codec.encode(data).buffer).getUint32(data.length, true)).toBe(sum(data));
 });
 
 describe("vlen", () => {

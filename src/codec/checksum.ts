@@ -3,20 +3,22 @@
  * unless `location` says otherwise. Verified when decoding.
  */
 import { adler32 } from "../bytes/hash/adler32.js";
-import { crc32, crc32c } from "../bytes/hash/crc.js";
+import { type Crc, crc32, crc32c } from "../bytes/hash/crc.js";
 import { Corrupt } from "../errors.js";
+import { foldedSum, loadKernel, type Places } from "../kernel/index.js";
 import { wordOption } from "./options.js";
 import type { CodecEntry } from "./types.js";
 
-export const crc32cCodec = checksum("crc32c", crc32c, "end");
-export const crc32Codec = checksum("crc32", crc32, "start");
+export const crc32cCodec = checksum("crc32c", crc32c, "end", [767, 2524, 5275]);
+export const crc32Codec = checksum("crc32", crc32, "start", [140, 791, 3006]);
 export const adler32Codec = checksum("adler32", adler32, "start");
 
-function checksum(name: string, sum: (bytes: Uint8Array) => number, usual: "start" | "end"): CodecEntry {
+function checksum(name: string, plain: Crc, usual: "start" | "end", places?: Places): CodecEntry {
   return {
     name,
     async load(configuration) {
       const location = wordOption(configuration, name, "location", ["start", "end"], usual);
+      const sum = places === undefined ? plain : foldedSum(await loadKernel(), plain, places);
       return {
         kind: "bytes-bytes",
         decode: (bytes, expected) => {

@@ -7,6 +7,7 @@ import type { Kernel, Loops, Workspace } from "./types.js";
 import { slack } from "./types.js";
 import { wasm } from "./wasm.js";
 
+export { foldedSum, type Places } from "./fold.js";
 export { plainKernel } from "./plain/index.js";
 export type { DecodeLoop, EncodeLoop, Kernel, Loops, Workspace } from "./types.js";
 export { decodeFault, slack } from "./types.js";

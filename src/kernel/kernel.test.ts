@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFault, type Kernel, type Loops, loadKernel, loadWasmKernel, plainKernel } from "./index.js";
+import { crc32, crc32c } from "../bytes/hash/crc.js";
+import { decodeFault, foldedSum, type Kernel, type Loops, loadKernel, loadWasmKernel, plainKernel } from "./index.js";
 
 const wasmKernel = await loadWasmKernel();
 if (wasmKernel === undefined) throw new Error("this machine has no WebAssembly SIMD");
@@ -118,6 +119,40 @@ describe.each(kernels)("$kind", (kernel) => {
         expect(same(filter(kernel, "bitshuffle", bytes, typesize), bits)).toBe(true);
         expect(same(filter(kernel, "bitunshuffle", bits, typesize), bytes)).toBe(true);
       }
+    }
+  });
+
+  it("adds bytes to three places further on, one after the other", () => {
+    for (const [size, near, middle, far] of [
+      [16, 16, 17, 18],
+      [320, 16, 33, 100],
+      [992, 767, 2524, 5275],
+    ] as const) {
+      const bytes = noise(size, size + far + 9);
+      const expected = bytes.slice();
+      for (let i = 0; i < size; i++) for (const place of [near, middle, far]) expected[i + place]! ^= expected[i]!;
+      const { memory, start, fold } = kernel.reserve(bytes.length);
+      memory.set(bytes, start);
+      fold(start, size, near, middle, far);
+      expect(same(memory.slice(start, start + bytes.length), expected)).toBe(true);
+    }
+  });
+
+  it("sums what is folded as what is not, in one piece or several", () => {
+    for (const [crc, places] of [
+      [crc32c, [767, 2524, 5275]],
+      [crc32, [140, 791, 3006]],
+    ] as const) {
+      const sum = foldedSum(kernel, crc, places);
+      const bytes = noise(5, 600_003);
+      for (const size of [0, 1, 6012, 6013, 10_550, 10_551, 10_552, 10_567, 12_000, 262_144, 262_145, 280_000, 600_000])
+        for (const [start, before] of [
+          [0, 0],
+          [3, 0x12345678],
+        ] as const) {
+          const part = bytes.subarray(start, start + size);
+          expect(sum(part, before)).toBe(crc(part, before));
+        }
     }
   });
 

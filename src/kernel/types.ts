@@ -15,6 +15,12 @@ export interface Loops {
   bitshuffle(typesize: number, src: number, count: number, dst: number, scratch: number): void;
   bitunshuffle(typesize: number, src: number, count: number, dst: number, scratch: number): void;
 
+  /**
+   * Adds (xor) every byte, in order, to those `near`, `middle` and `far` bytes further on, all of them at least 16. `size` is
+   * a multiple of 16.
+   */
+  fold(src: number, size: number, near: number, middle: number, far: number): void;
+
   readonly lz4Decode: DecodeLoop;
   readonly blosclzDecode: DecodeLoop;
   readonly snappyDecode: DecodeLoop;

@@ -4,6 +4,7 @@ export { bitshuffle, bitunshuffle, shuffle, unshuffle } from "./shuffle";
 export { blosclzDecode, lz4Decode, snappyDecode } from "./decode";
 export { blosclzEncode, lz4Encode, snappyEncode } from "./encode";
 export { lz4hcEncode } from "./chain";
+export { fold } from "./fold";
 
 /** The first address after the tables that the loops keep for themselves. */
 export function start(): usize {

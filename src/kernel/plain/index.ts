@@ -4,6 +4,7 @@ import { slack } from "../types.js";
 import { lz4hcEncode } from "./chain.js";
 import { blosclzDecode, lz4Decode, snappyDecode } from "./decode.js";
 import { blosclzEncode, lz4Encode, snappyEncode } from "./encode.js";
+import { fold } from "./fold.js";
 import { bitshuffle, bitunshuffle, shuffle, unshuffle } from "./shuffle.js";
 
 /** Larger memories are made for one use, so that one giant chunk does not occupy them for good. */
@@ -30,6 +31,7 @@ function makeWorkspace(size: number): Workspace {
     unshuffle: (typesize, src, count, dst) => unshuffle(m, typesize, src, count, dst),
     bitshuffle: (typesize, src, count, dst) => bitshuffle(m, typesize, src, count, dst),
     bitunshuffle: (typesize, src, count, dst) => bitunshuffle(m, typesize, src, count, dst),
+    fold: (src, size, near, middle, far) => fold(m, src, size, near, middle, far),
     lz4Decode: (src, srcLen, dst, dstLen) => lz4Decode(m, src, srcLen, dst, dstLen),
     blosclzDecode: (src, srcLen, dst, dstLen) => blosclzDecode(m, src, srcLen, dst, dstLen),
     snappyDecode: (src, srcLen, dst, dstLen) => snappyDecode(m, src, srcLen, dst, dstLen),
