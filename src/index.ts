@@ -45,7 +45,7 @@ export type { Finding, Format, FormatOptions, Match, Severity, ValidateOptions }
 export { type Detected, detect, type OpenOptions } from "./open.js";
 export { Key, Prefix } from "./store/key.js";
 export type { Location, LocationOptions } from "./store/open.js";
-export type { Fetch } from "./store/response.js";
+export type { Fetch, WebOptions } from "./store/send.js";
 export type {
   ByteRange,
   CallOptions,

@@ -16,13 +16,15 @@ import { Corrupt, InvalidInput, NotFound, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Key, Prefix } from "./key.js";
 import { turnPages } from "./pages.js";
+import { versionPins } from "./pins.js";
 import { checkRange } from "./range.js";
-import { type Fetch, isEmptyRange, rangeFromSize, rangeHeader, readBody, readText, refusal, send } from "./response.js";
+import { isEmptyRange, rangeFromSize, rangeHeader, readBody, refusal } from "./response.js";
+import { readText, sender, type WebOptions } from "./send.js";
 import type { ByteRange, CallOptions, Stat, Store } from "./types.js";
 import { withoutWriting } from "./wrap.js";
 
 /** A bucket of Google Cloud Storage, and how to reach it. */
-export interface GsOptions {
+export interface GsOptions extends WebOptions {
   readonly bucket: string;
   readonly prefix?: string | undefined;
   /** Another server; the default is STORAGE_EMULATOR_HOST or Google's. */
@@ -30,7 +32,6 @@ export interface GsOptions {
   /** An OAuth token; the default is GOOGLE_OAUTH_ACCESS_TOKEN, and no signature where there is none. */
   readonly token?: string | undefined;
   readonly forbiddenIsMissing?: boolean | undefined;
-  readonly fetch?: Fetch | undefined;
 }
 
 /** A bucket of Google Cloud Storage as a store. */
@@ -49,7 +50,8 @@ export function gsStore(options: GsOptions): GsStore {
   const objects = `${origin(options.endpoint ?? (env.STORAGE_EMULATOR_HOST || undefined))}/storage/v1/b/${bucket}/o`;
   const root = Prefix.of(options.prefix ?? "");
   const url = `gs://${bucket}${root === "" ? "" : `/${root.slice(0, -1)}`}`;
-  const fetcher: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  const send = sender(options);
+  const pins = versionPins();
   let forbidden = 0;
 
   async function ask(path: string, where: string, options: CallOptions | undefined, range?: string): Promise<Response> {
@@ -59,7 +61,7 @@ export function gsStore(options: GsOptions): GsStore {
     const init: RequestInit = { headers };
     if (range !== undefined) init.cache = "no-store"; // Chrome lets ranges of one URL wait otherwise
     if (options?.signal !== undefined) init.signal = options.signal;
-    return send(fetcher, objects + path, init, `${where} at ${new URL(objects).origin}`);
+    return send(objects + path, init, `${where} at ${new URL(objects).origin}`);
   }
 
   /** Absence where the answer means it; else its error. */
@@ -77,7 +79,7 @@ export function gsStore(options: GsOptions): GsStore {
   }
 
   async function document(response: Response, where: string): Promise<JsonObject> {
-    const bytes = await readBody(response, undefined, where, undefined, defaultLimits.metadataBytes);
+    const bytes = await readBody(response, undefined, where, defaultLimits.metadataBytes);
     const json = parseJson(bytes, defaultLimits, where);
     if (isJsonObject(json)) return json;
     throw new Corrupt(`${where} is not a JSON object`, { where });
@@ -85,6 +87,7 @@ export function gsStore(options: GsOptions): GsStore {
 
   async function stat(key: Key, options?: CallOptions): Promise<Stat | undefined> {
     const where = `${url}/${key}`;
+    pins.forget(key);
     const response = await ask(`/${name(root + key)}?fields=size,generation,contentEncoding`, where, options);
     if (!response.ok) return absent(response, where);
     const { size, generation, contentEncoding } = await document(response, where);
@@ -136,8 +139,10 @@ export function gsStore(options: GsOptions): GsStore {
       };
       if (range !== undefined && isEmptyRange(range)) return fromSize(range);
       const header = range === undefined ? undefined : rangeHeader(range);
+      const check = pins.expect(key, where);
       const response = await ask(`/${name(root + key)}?alt=media`, where, options, header);
-      if (response.ok) return readBody(response, range, where, options?.signal);
+      if (response.ok && range !== undefined) check(response);
+      if (response.ok) return readBody(response, range, where);
       return response.status === 416 && range !== undefined ? fromSize(range) : absent(response, where);
     },
     stat,

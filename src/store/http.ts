@@ -7,33 +7,22 @@
  * - Chrome lets requests for ranges of one URL wait for each other while its cache may be involved: hence "no-store".
  * - A range of an encoded body has no meaning. fetch asks for "identity" with a range by itself; HEAD is told to.
  * - Servers that refuse HEAD, or hide the length of what they compress, still tell the size with a range of one byte.
- * - When a value changes on the server, two ranges of it do not belong together: a strong ETag that differs from the one
- *   of the first range is a Conflict. The pin lasts as long as the store; opening the data again starts anew.
+ * - When a value changes on the server, two ranges of it do not belong together (pins.ts).
  * - 403 is what S3 answers for absent keys to those who may not list: an error that says so, unless the caller knows
  *   better, and then it is counted.
  */
-import { Conflict, InvalidInput, Unsupported } from "../errors.js";
+import { InvalidInput, Unsupported } from "../errors.js";
 import type { Key } from "./key.js";
+import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
-import {
-  discard,
-  type Fetch,
-  isEmptyRange,
-  rangeHeader,
-  readBody,
-  refusal,
-  send,
-  sizeOf,
-  versionOf,
-} from "./response.js";
+import { isEmptyRange, rangeHeader, readBody, refusal, sizeOf } from "./response.js";
+import { discard, sender, type WebOptions } from "./send.js";
 import type { CallOptions, Stat, Store } from "./types.js";
 import { withoutListing, withoutWriting } from "./wrap.js";
 
 /** How to ask a web server. */
-export interface HttpOptions {
-  /** The caller's own fetch; the default is the platform's. */
-  readonly fetch?: Fetch | undefined;
-  /** Sent with every request, such as Authorization. */
+export interface HttpOptions extends WebOptions {
+  /** Sent with every request, such as Authorization; also where a redirect leads, except Authorization to another host. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Take 403 for absence. Off by default: it is as often a wrong permission, and absence would read as fill values. */
   readonly forbiddenIsMissing?: boolean | undefined;
@@ -48,9 +37,9 @@ export interface HttpStore extends Store {
 /** What lies below an http or https address, as a store to read from. */
 export function httpStore(address: string | URL, options: HttpOptions = {}): HttpStore {
   const { base, query, authorization } = parse(address);
-  const fetcher: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  const send = sender(options);
+  const pins = versionPins();
   const headers = { ...authorization, ...options.headers };
-  const tags = new Map<Key, string>();
   let forbidden = 0;
 
   function request(key: Key, method: "GET" | "HEAD", extra: Record<string, string>, call: CallOptions | undefined) {
@@ -58,7 +47,7 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
     const init: RequestInit = { method, headers: { ...headers, ...extra } };
     if ("range" in extra) init.cache = "no-store";
     if (call?.signal) init.signal = call.signal;
-    return send(fetcher, `${base}/${path}${query}`, init, `${base}/${key}`);
+    return send(`${base}/${path}${query}`, init, `${base}/${key}`);
   }
 
   /** True where the answer means absence; any other refusal is thrown. */
@@ -71,22 +60,8 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
     return true;
   }
 
-  function pin(response: Response, key: Key): void {
-    const tag = versionOf(response);
-    const first = tags.get(key);
-    if (tag === undefined || tag === first) return;
-    if (first !== undefined) {
-      void discard(response);
-      throw new Conflict(`${base}/${key} changed between two reads: its ETag was ${first} and is now ${tag}`, {
-        where: `${base}/${key}`,
-        reason: "changed",
-        hint: "open the data again",
-      });
-    }
-    tags.set(key, tag);
-  }
-
   async function stat(key: Key, call?: CallOptions): Promise<Stat | undefined> {
+    pins.forget(key);
     const head = await request(key, "HEAD", { "accept-encoding": "identity" }, call);
     const size = head.ok ? sizeOf(head) : undefined;
     if (size !== undefined) return { size, version: versionOf(head) };
@@ -109,7 +84,7 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
       const where = `${base}/${key}`;
       if (range === undefined) {
         const response = await request(key, "GET", {}, call);
-        return (await isAbsent(response, key)) ? undefined : readBody(response, range, where, call?.signal);
+        return (await isAbsent(response, key)) ? undefined : readBody(response, range, where);
       }
       checkRange(range, where);
       if (isEmptyRange(range)) {
@@ -118,10 +93,11 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
         spanOf(range, found.size, where);
         return new Uint8Array(0);
       }
+      const check = pins.expect(key, where);
       const response = await request(key, "GET", { range: rangeHeader(range) }, call);
       if (await isAbsent(response, key)) return undefined;
-      pin(response, key);
-      return readBody(response, range, where, call?.signal);
+      check(response);
+      return readBody(response, range, where);
     },
     ...withoutListing(base),
     ...withoutWriting(base),

@@ -18,14 +18,13 @@ import { httpStore, webAddress } from "./http.js";
 import { Key, Prefix } from "./key.js";
 import { memoryStore } from "./memory.js";
 import { prefixStore } from "./prefix.js";
-import type { Fetch } from "./response.js";
 import { retryStore } from "./retry.js";
+import type { WebOptions } from "./send.js";
 import type { CallOptions, Store } from "./types.js";
 
 /** How to reach what an address names. */
-export interface LocationOptions extends CallOptions {
+export interface LocationOptions extends CallOptions, WebOptions {
   readonly limits?: Partial<Limits> | undefined;
-  readonly fetch?: Fetch | undefined;
   /** Sent with every request to an http or https address. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly forbiddenIsMissing?: boolean | undefined;
@@ -167,12 +166,12 @@ const memory: Scheme = (address, isFile) => {
 function bucket<O extends { readonly prefix?: string | undefined }>(
   load: () => Promise<{ parse(text: string): O; make(options: O & LocationOptions): Store }>,
 ): Scheme {
-  return async (address, isFile, { fetch, forbiddenIsMissing }) => {
+  return async (address, isFile, { fetch, timeout, forbiddenIsMissing }) => {
     const { parse, make } = await load();
-    const options = parse(address);
-    if (!isFile) return { store: remote(make({ ...options, fetch, forbiddenIsMissing })) };
+    const options = { ...parse(address), fetch, timeout, forbiddenIsMissing };
+    if (!isFile) return { store: remote(make(options)) };
     const [prefix, file] = splitPath(options.prefix ?? "");
-    return { store: remote(make({ ...options, prefix, fetch, forbiddenIsMissing })), file };
+    return { store: remote(make({ ...options, prefix })), file };
   };
 }
 

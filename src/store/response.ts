@@ -15,10 +15,8 @@ import { concat } from "../bytes/concat.js";
 import { Conflict, Corrupt, LimitExceeded, NotFound, OctavoError, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { pastTheEnd, spanOf } from "./range.js";
+import { deepest, discard, pieces } from "./send.js";
 import type { ByteRange } from "./types.js";
-
-/** As the platform's `fetch`; a caller may bring one that signs, counts or answers by itself. */
-export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** Up to this size a value that comes whole in answer to a range is taken and cut; beyond it ranges are the point. */
 const WHOLE_INSTEAD_OF_RANGE = 8 << 20;
@@ -40,45 +38,18 @@ export function rangeFromSize(range: ByteRange, size: number, where: string): Ui
 export const rangeHeader = (range: ByteRange): string =>
   "suffix" in range ? `bytes=-${range.suffix}` : `bytes=${range.offset}-${range.offset + range.length - 1}`;
 
-/** `fetch`, with a failure to reach the server as one of Octavo's errors and an abort as the signal's reason. */
-export async function send(fetcher: Fetch, url: string, init: RequestInit, where: string): Promise<Response> {
-  init.signal?.throwIfAborted();
-  try {
-    return await fetcher(url, init);
-  } catch (cause) {
-    throw init.signal?.aborted ? init.signal.reason : unreachable(where, cause);
-  }
-}
-
-function unreachable(where: string, cause: unknown): Unsupported {
-  return new Unsupported(`${where} cannot be reached: ${deepest(cause)}`, {
-    where,
-    reason: "unreachable",
-    hint: "check the address and the network; in a browser, also the server's CORS settings",
-    cause,
-  });
-}
-
-/** undici says "fetch failed" and keeps the cause inside; the innermost sentence is the one that helps. */
-function deepest(error: unknown): string {
-  let at = error;
-  for (let i = 0; i < 4 && at instanceof Error && at.cause instanceof Error; i++) at = at.cause;
-  return at instanceof Error ? at.message || at.name : String(at);
-}
-
 /** The bytes of a 200, 206 or 416 answer to `range`, checked; a whole value has at most `cap` of them. */
 export async function readBody(
   response: Response,
   range: ByteRange | undefined,
   where: string,
-  signal?: AbortSignal,
   cap: number = defaultLimits.chunkBytes,
 ): Promise<Uint8Array> {
   const encoded = isEncoded(response);
   const length = encoded ? undefined : contentLength(response);
   if (range === undefined) {
     if (response.status !== 200) throw await unexpected(response, "200", where);
-    return collect(response, length, cap, where, signal);
+    return collect(response, length, cap, where);
   }
   if (response.status === 416) {
     const size = /^bytes \*\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
@@ -93,7 +64,7 @@ export async function readBody(
       { where, hint: "let the server send the stored bytes as they are" },
     );
   }
-  if (response.status === 200) return cutWhole(response, range, length, where, signal);
+  if (response.status === 200) return cutWhole(response, range, length, where);
   if (response.status !== 206) throw await unexpected(response, "206", where);
 
   const [want, exact] = "suffix" in range ? [range.suffix, false] : [range.length, true];
@@ -111,9 +82,9 @@ export async function readBody(
       await discard(response);
       throw pastTheEnd(range, size, where);
     }
-    return collect(response, end - start, want, where, signal);
+    return collect(response, end - start, want, where);
   }
-  const bytes = await collect(response, length, want, where, signal);
+  const bytes = await collect(response, length, want, where);
   if (exact && bytes.length < want) throw pastTheEnd(range, undefined, where);
   return bytes;
 }
@@ -123,7 +94,6 @@ async function cutWhole(
   range: ByteRange,
   size: number | undefined,
   where: string,
-  signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
   if (size !== undefined && "offset" in range && range.offset + range.length > size) {
     await discard(response);
@@ -137,7 +107,7 @@ async function cutWhole(
       { where, reason: "no-ranges", hint: "use a server that answers Range requests, or copy the data first" },
     );
   }
-  const whole = await collect(response, size, size, where, signal);
+  const whole = await collect(response, size, size, where);
   return "suffix" in range
     ? whole.slice(Math.max(0, size - range.suffix))
     : whole.slice(range.offset, range.offset + range.length);
@@ -149,7 +119,6 @@ async function collect(
   expected: number | undefined,
   cap: number,
   where: string,
-  signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
   if (expected !== undefined && expected > cap) {
     await discard(response);
@@ -157,21 +126,15 @@ async function collect(
   }
   const parts: Uint8Array[] = [];
   let length = 0;
-  try {
-    const reader = response.body?.getReader();
-    for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
-      parts.push(step.value);
-      length += step.value.length;
-      if (length <= (expected ?? cap)) continue;
-      void reader?.cancel().catch(() => {});
-      throw expected === undefined ? tooLarge(where, length, cap) : cut(where, expected, `at least ${length}`);
-    }
-  } catch (cause) {
-    if (signal?.aborted) throw signal.reason;
-    if (cause instanceof OctavoError) throw cause;
-    throw cut(where, expected, `${length} and then: ${deepest(cause)}`, cause);
+  const broken = (cause: unknown) => cut(where, expected, `${length} and then: ${deepest(cause)}`, cause);
+  for await (const piece of pieces(response, broken)) {
+    parts.push(piece);
+    length += piece.length;
+    if (length > (expected ?? cap)) break;
   }
-  if (expected !== undefined && length !== expected) throw cut(where, expected, String(length));
+  if (expected === undefined && length > cap) throw tooLarge(where, length, cap);
+  if (expected !== undefined && length !== expected)
+    throw cut(where, expected, `${length > expected ? "at least " : ""}${length}`);
   if (parts.length === 1 && parts[0]!.length === parts[0]!.buffer.byteLength) return parts[0]!;
   return concat(parts);
 }
@@ -197,37 +160,6 @@ function contentLength(response: Response): number | undefined {
 /** The size of the value that a HEAD answers for, where the server tells. */
 export const sizeOf = (response: Response): number | undefined =>
   isEncoded(response) ? undefined : contentLength(response);
-
-/** A strong ETag; a weak one may stay the same when bytes change. */
-export function versionOf(response: Response): string | undefined {
-  const tag = response.headers.get("etag");
-  return tag === null || tag === "" || tag.startsWith("W/") ? undefined : tag;
-}
-
-/** The beginning of a body that is only read for what it says; the connection stays usable when the body is short. */
-export async function readText(response: Response, cap = 1 << 16): Promise<string> {
-  let text = "";
-  try {
-    const reader = response.body?.getReader();
-    const decoder = new TextDecoder();
-    for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
-      text += decoder.decode(step.value, { stream: true });
-      if (text.length <= cap) continue;
-      void reader?.cancel().catch(() => {});
-      break;
-    }
-  } catch {
-    // What was said is lost with the connection; the status alone must do.
-  }
-  return text;
-}
-
-/** Ends a response whose body nobody wants: a large one is cut off, a short one read so that the connection stays. */
-export async function discard(response: Response): Promise<void> {
-  const length = contentLength(response);
-  if (length === undefined || length > 1 << 16) void response.body?.cancel().catch(() => {});
-  else await readText(response);
-}
 
 async function unexpected(response: Response, expected: string, where: string): Promise<OctavoError> {
   await discard(response);
@@ -278,9 +210,7 @@ export function refusal(response: Response, where: string, said?: string): Octav
     case 507:
       return new LimitExceeded(`the store has no room for ${where}: ${tail}`, { where, reason: "disk-full" });
     default:
-      return new Unsupported(`${where} answered ${tail}`, {
-        where,
-        ...(status >= 500 && status !== 501 ? { reason: "unavailable", retryAfter } : {}),
-      });
+      if (status < 500 || status === 501) return new Unsupported(`${where} answered ${tail}`, { where });
+      return new LimitExceeded(`${where} answered ${tail}`, { where, reason: "unavailable", retryAfter });
   }
 }

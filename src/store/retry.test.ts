@@ -37,6 +37,15 @@ describe("retry", () => {
     await expect(store.get(k("v"))).rejects.toThrow("gave up after 3 tries: busy");
     await expect(store.list(Prefix.root)[Symbol.asyncIterator]().next()).rejects.toThrow("gave up after 3 tries: busy");
   });
+  it("does not multiply: what was given up below is not tried again above", async () => {
+    const { store, calls } = await failing(passing(), Infinity, { base: 1, tries: 3 } as typeof quick);
+    await expect(retryStore(store, quick).get(k("v"))).rejects.toThrow("gave up after 3 tries: busy");
+    expect(calls()).toBe(3);
+  });
+  it("leaves a body that is cut each time Corrupt", async () => {
+    const { store } = await failing(() => new Corrupt("short", { reason: "cut" }));
+    await expect(store.get(k("v"))).rejects.toMatchObject({ kind: "corrupt", reason: "cut" });
+  });
   it("does not try again what will not get better", async () => {
     for (const error of [new Corrupt("bad crc"), new Conflict("changed"), new TypeError("a bug")]) {
       const { store, calls } = await failing(() => error);

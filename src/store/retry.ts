@@ -6,7 +6,7 @@
  * The n-th pause is random, up to base · 2^n: many clients that failed together do not come back together. A server that
  * names a time (Retry-After) gets at least that.
  */
-import { LimitExceeded, OctavoError } from "../errors.js";
+import { Corrupt, LimitExceeded, OctavoError } from "../errors.js";
 import { isTransient } from "./response.js";
 import type { CallOptions, Store } from "./types.js";
 import { wrap } from "./wrap.js";
@@ -31,11 +31,10 @@ export async function again<T>(
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof OctavoError) || !isTransient(error)) throw error;
+      if (!(error instanceof OctavoError) || !isTransient(error) || givenUp.has(error)) throw error;
       const asked = (error.retryAfter ?? 0) * 1000;
       if (n >= tries || asked > longest) throw gaveUp(error, n);
-      const pause = Math.max(asked, Math.random() * Math.min(longest, base * 2 ** (n - 1)));
-      await sleep(pause, call?.signal);
+      await pause(Math.max(asked, Math.random() * Math.min(longest, base * 2 ** (n - 1))), call?.signal);
     }
   }
 }
@@ -68,18 +67,27 @@ export function retryStore(store: Store, options: RetryOptions = {}): Store {
   });
 }
 
+/** What has been tried often enough is not tried as often again by whoever stands above: tries would multiply. */
+const givenUp = new WeakSet<OctavoError>();
+
 function gaveUp(error: OctavoError, tries: number): OctavoError {
-  if (tries === 1 && error.retryAfter === undefined) return error;
-  return new LimitExceeded(`gave up after ${tries} ${tries === 1 ? "try" : "tries"}: ${error.message}`, {
-    cause: error,
-    ...(error.where !== undefined && { where: error.where }),
-    ...(error.reason !== undefined && { reason: error.reason }),
-    ...(error.hint !== undefined && { hint: error.hint }),
-    retryAfter: error.retryAfter,
-  });
+  const Kind = error instanceof Corrupt ? Corrupt : LimitExceeded; // what was cut stays damaged, whoever asks how often
+  const last =
+    tries === 1 && error.retryAfter === undefined
+      ? error
+      : new Kind(`gave up after ${tries} ${tries === 1 ? "try" : "tries"}: ${error.message}`, {
+          cause: error,
+          ...(error.where !== undefined && { where: error.where }),
+          ...(error.reason !== undefined && { reason: error.reason }),
+          ...(error.hint !== undefined && { hint: error.hint }),
+          retryAfter: error.retryAfter,
+        });
+  givenUp.add(last);
+  return last;
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits, unless the signal ends it. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done, fail) => {
     signal?.throwIfAborted();
     const stop = () => {

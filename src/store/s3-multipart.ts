@@ -7,10 +7,10 @@
  * uploads need little memory and 10,000 parts reach 7.8 TiB. A value that ends within the first part is put in one piece.
  */
 import { Corrupt, type OctavoError, Unsupported } from "../errors.js";
-import { readText } from "./response.js";
 import { again } from "./retry.js";
 import type { Fault, S3Client, S3Request } from "./s3-request.js";
 import { Xml } from "./s3-xml.js";
+import { readText } from "./send.js";
 import type { HeaderMap } from "./sigv4.js";
 import { sinkState } from "./sink.js";
 import type { Sink } from "./types.js";
@@ -43,6 +43,7 @@ export function multipartSink(upload: Upload): Sink {
   let failure: unknown;
   let id: string | undefined;
   let parts = 0;
+  let sent = 0;
   let part = new Uint8Array(0);
   let filled = 0;
 
@@ -92,6 +93,7 @@ export function multipartSink(upload: Upload): Sink {
       },
     );
     pending.set(sending, body.length);
+    sent += body.length;
   }
 
   async function complete(): Promise<void> {
@@ -107,6 +109,7 @@ export function multipartSink(upload: Upload): Sink {
       query: { uploadId: id },
       headers: upload.condition,
       body: new TextEncoder().encode(document),
+      moved: sent,
       signal,
     });
     if (answer.fault !== undefined) throw upload.refused(answer.fault);

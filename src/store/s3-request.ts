@@ -5,8 +5,9 @@
  * repeated once, there, and so are all later ones.
  */
 import { InvalidInput, LimitExceeded, NotFound, type OctavoError, Unsupported } from "../errors.js";
-import { type Fetch, readText, refusal, send } from "./response.js";
+import { refusal } from "./response.js";
 import { Xml } from "./s3-xml.js";
+import { readText, type Send } from "./send.js";
 import { type Credentials, canonicalQuery, type HeaderMap, owned, sha256, sign, uriEncode } from "./sigv4.js";
 
 export interface S3Place {
@@ -17,7 +18,7 @@ export interface S3Place {
   readonly credentials: Credentials | undefined;
   /** How requests are signed, in words. */
   readonly source: string;
-  readonly fetch: Fetch;
+  readonly send: Send;
 }
 
 export interface S3Request {
@@ -27,6 +28,8 @@ export interface S3Request {
   readonly query?: { readonly [name: string]: string };
   readonly headers?: HeaderMap;
   readonly body?: Uint8Array;
+  /** How many bytes the server has to move before it answers, besides those of the body. */
+  readonly moved?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,12 +52,14 @@ export interface S3Client {
 }
 
 const DEFAULT_REGION = "us-east-1";
+const REGION = /^[a-z0-9-]{1,32}$/i; // it becomes a part of the host's name
 
 export function s3Client(place: S3Place): S3Client {
   const { bucket, credentials } = place;
   if (!/^[a-z0-9][a-z0-9._-]{1,253}[a-z0-9]$/i.test(bucket) || bucket.includes(".."))
     throw new InvalidInput(`${JSON.stringify(bucket)} cannot be the name of a bucket`, { where: `s3://${bucket}` });
   let region = place.region ?? DEFAULT_REGION;
+  if (!REGION.test(region)) throw new InvalidInput(`${JSON.stringify(region)} cannot be the name of a region`);
   bucketBase(place, region); // a wrong endpoint is said at once
 
   async function once(request: S3Request): Promise<Response> {
@@ -75,7 +80,9 @@ export function s3Client(place: S3Place): S3Client {
     const init: RequestInit = { method, headers: { ...headers }, body: body === undefined ? null : owned(body) };
     if (request.headers?.range !== undefined) init.cache = "no-store"; // Chrome lets ranges of one URL wait otherwise
     if (signal !== undefined) init.signal = signal;
-    return send(place.fetch, url.href, init, `${where} at ${url.origin}`);
+    // What is signed goes to nobody else: another host could not check the signature, but would learn the session token.
+    if (credentials !== undefined) init.redirect = "manual";
+    return place.send(url.href, init, `${where} at ${url.origin}`, (request.moved ?? 0) + (body?.length ?? 0));
   }
 
   return {
@@ -117,7 +124,7 @@ function bucketRegion(response: Response, text: string): string | undefined {
   if (response.status !== 301 && response.status !== 307 && response.status !== 400) return undefined;
   const header = response.headers.get("x-amz-bucket-region"); // hidden from pages unless CORS exposes it
   const region = header ?? /<Region>([^<]*)<\/Region>/.exec(text)?.[1];
-  return region !== undefined && /^[a-z0-9-]{3,32}$/.test(region) ? region : undefined;
+  return region !== undefined && REGION.test(region) ? region : undefined;
 }
 
 const BAD_CREDENTIALS = new Set([
@@ -152,7 +159,7 @@ function faultOf(response: Response, text: string, path: string, place: S3Place,
   }
   if (BAD_CREDENTIALS.has(code))
     return unsupported(`S3 does not accept the credentials for ${where} (${place.source}): ${said}`, "unauthorized");
-  if (status === 301 || code === "AuthorizationHeaderMalformed" || code === "PermanentRedirect")
+  if (status === 301 || status === 307 || code === "AuthorizationHeaderMalformed" || code === "PermanentRedirect")
     return unsupported(
       `the bucket ${place.bucket} is not in the region ${region}, and ${bucketRegion(response, text) ?? "no other region"} was given in the answer to ${where}`,
       "region",

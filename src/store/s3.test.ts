@@ -73,6 +73,8 @@ describe("addresses", () => {
   it("refuses what is no endpoint or no bucket", () => {
     for (const endpoint of ["host:9", "ftp://host", "http://user:pw@host", "http://host?x=1", ""])
       expect(() => scripted([], { endpoint })).toThrow(/the S3 endpoint/);
+    for (const region of ["evil.test/", "a\nb", "a b", "x".repeat(40)])
+      expect(() => scripted([], { region, endpoint: undefined })).toThrow(/the name of a region/);
     for (const bucket of ["", "a", "a/b", "../x", "a..b", "é12"])
       expect(() => scripted([], { bucket })).toThrow(/bucket/);
   });
@@ -140,11 +142,11 @@ describe("refusals", () => {
     [failing(403, "SignatureDoesNotMatch"), "Unsupported", "unauthorized", /does not accept the credentials/],
     [failing(400, "ExpiredToken"), "Unsupported", "unauthorized", /ExpiredToken/],
     [failing(403, "RequestTimeTooSkewed", "<ServerTime>NOON</ServerTime>"), "Unsupported", "clock", /clock.*NOON/],
-    [failing(503, "SlowDown"), "Unsupported", "unavailable", /SlowDown/],
-    [failing(500, "InternalError"), "Unsupported", "unavailable", /InternalError/],
+    [failing(503, "SlowDown"), "LimitExceeded", "unavailable", /SlowDown/],
+    [failing(500, "InternalError"), "LimitExceeded", "unavailable", /InternalError/],
     [failing(400, "RequestTimeout"), "LimitExceeded", "timeout", /too long/],
     [failing(404, "NoSuchBucket"), "NotFound", undefined, /the bucket data does not exist at http:\/\/s3\.test/],
-    [answering("<html>proxy", 502), "Unsupported", "unavailable", /502/],
+    [answering("<html>proxy", 502), "LimitExceeded", "unavailable", /502/],
     [answering("<Error><Code>", 418), "Unsupported", undefined, /418/],
     [answering("abc", 200, { "content-length": "5" }), "Corrupt", "cut", /should have 5 bytes, found 3/],
   ])("case %#: get rejects with a sentence", async (reply, name, reason, message) => {
@@ -155,6 +157,7 @@ describe("refusals", () => {
     const refused = () => Promise.reject(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") }));
     const { store } = scripted([refused]);
     await expect(store.get(k)).rejects.toMatchObject({
+      name: "LimitExceeded",
       reason: "unreachable",
       message: expect.stringContaining("s3://data/c/0 at http://s3.test cannot be reached: connect ECONNREFUSED"),
     });
@@ -183,6 +186,40 @@ describe("ranges", () => {
     await expect(get(part("bytes 2-4/9", "cdefg"))).rejects.toMatchObject({ reason: "cut" });
     await expect(get(answering("cd", 206))).rejects.toMatchObject({ reason: "past-end" });
     expect(await get(answering("abcdef", 200, { "content-length": "6" }))).toEqual(new TextEncoder().encode("cde"));
+  });
+  it("that come from two versions of a value are a Conflict, until the value is looked at anew or written here", async () => {
+    const range = { offset: 0, length: 1 };
+    const version = (tag: string) => answering("x", 206, { "content-range": "bytes 0-0/9", etag: `"${tag}"` });
+    const head = answering(null, 200, { "content-length": "9", etag: '"2"' });
+    const replies = [version("1"), version("1"), version("2"), version("2"), head, version("2")];
+    const { store } = scripted([...replies, answering(), version("3"), answering(null, 204), version("4")]);
+    const changed = { name: "Conflict", reason: "changed" };
+    await store.get(k, { range });
+    await store.get(k, { range });
+    await expect(store.get(k, { range })).rejects.toMatchObject(changed);
+    await expect(store.get(k, { range })).rejects.toMatchObject(changed);
+    await store.stat(k);
+    await store.get(k, { range });
+    await store.set(k, new Uint8Array(9));
+    await store.get(k, { range });
+    await store.delete(k);
+    await store.get(k, { range });
+  });
+  it("on their way while the value is written are not what later ones are held to", async () => {
+    const range = { offset: 0, length: 1 };
+    const version = (tag: string) => answering("x", 206, { "content-range": "bytes 0-0/9", etag: `"${tag}"` });
+    let arrive = () => {};
+    const late = () =>
+      new Promise<Response>((done) => {
+        arrive = () => done(version("1")(new URL("http://h"), {}) as Response);
+      });
+    const { store } = scripted([late, answering(), version("2")]);
+    const early = store.get(k, { range });
+    await new Promise((done) => setTimeout(done, 5));
+    await store.set(k, new Uint8Array(9));
+    arrive();
+    await early;
+    await store.get(k, { range });
   });
   it("asks for the size where HTTP cannot ask for nothing", async () => {
     const head = answering(null, 200, { "content-length": "5", etag: '"x"' });

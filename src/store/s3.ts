@@ -17,26 +17,20 @@ import { decodeUtf8 } from "../bytes/text.js";
 import { Conflict, Corrupt, type OctavoError } from "../errors.js";
 import { Key, Prefix } from "./key.js";
 import { turnPages } from "./pages.js";
+import { versionOf, versionPins } from "./pins.js";
 import { checkRange } from "./range.js";
-import {
-  type Fetch,
-  isEmptyRange,
-  rangeFromSize,
-  rangeHeader,
-  readBody,
-  readText,
-  sizeOf,
-  versionOf,
-} from "./response.js";
+import { isEmptyRange, rangeFromSize, rangeHeader, readBody, sizeOf } from "./response.js";
+import { pause } from "./retry.js";
 import { surroundings } from "./s3-credentials.js";
 import { Page } from "./s3-list.js";
 import { multipartSink } from "./s3-multipart.js";
 import { type Fault, type S3Request, s3Client } from "./s3-request.js";
+import { readText, sender, type WebOptions } from "./send.js";
 import type { Credentials, HeaderMap } from "./sigv4.js";
 import type { ByteRange, CallOptions, Condition, SetOptions, Sink, Stat, Store } from "./types.js";
 
 /** A bucket of S3 or of what speaks like it, and how to reach it. */
-export interface S3Options {
+export interface S3Options extends WebOptions {
   readonly bucket: string;
   readonly prefix?: string | undefined;
   /** Another server than AWS, such as http://127.0.0.1:7070; the default is AWS_ENDPOINT_URL_S3 or AWS itself. */
@@ -50,7 +44,6 @@ export interface S3Options {
   /** "virtual" puts the bucket into the host name: the default at AWS; "path" is the default elsewhere. */
   readonly addressing?: "path" | "virtual" | undefined;
   readonly forbiddenIsMissing?: boolean | undefined;
-  readonly fetch?: Fetch | undefined;
 }
 
 /** A bucket of S3 as a store. */
@@ -77,10 +70,11 @@ export function s3Store(options: S3Options): S3Store {
       : options.credentials === "anonymous"
         ? { credentials: undefined, source: "unsigned" }
         : { credentials: options.credentials, source: "signed" }),
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    send: sender(options),
   });
   const root = Prefix.of(options.prefix ?? "");
   const url = `s3://${bucket}${root === "" ? "" : `/${root.slice(0, -1)}`}`;
+  const pins = versionPins();
   let forbidden = 0;
 
   const ask = async (request: S3Request, options: CallOptions | undefined) =>
@@ -96,6 +90,7 @@ export function s3Store(options: S3Options): S3Store {
   }
 
   async function stat(key: Key, options?: CallOptions): Promise<Stat | undefined> {
+    pins.forget(key);
     const { response, fault } = await ask({ method: "HEAD", path: root + key }, options);
     if (fault?.status === 403) {
       // HEAD has no body to tell "not for you" from a wrong signature; a byte of the value has.
@@ -108,20 +103,29 @@ export function s3Store(options: S3Options): S3Store {
     return { size, version: versionOf(response) };
   }
 
+  /** What this store changes itself is read anew. */
+  async function changing<T>(key: Key, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      pins.forget(key);
+    }
+  }
+
   async function put(key: Key, value: Uint8Array, options: SetOptions | undefined): Promise<void> {
     const headers = conditionHeaders(options?.if);
     for (let attempt = 1; ; attempt++) {
       const { response, fault } = await ask({ method: "PUT", path: root + key, body: value, headers }, options);
       if (fault === undefined) return void (await readText(response));
       if (fault.status !== 409 || attempt === RACE_TRIES) throw refused(fault, `${url}/${key}`, options?.if);
-      await new Promise((done) => setTimeout(done, 20 * 2 ** attempt * Math.random())); // two writers at once: once more
+      await pause(20 * 2 ** attempt * Math.random(), options?.signal); // two writers at once: once more
     }
   }
 
   async function write(key: Key, options?: SetOptions): Promise<Sink> {
     options?.signal?.throwIfAborted();
     const where = `${url}/${key}`;
-    return multipartSink({
+    const sink = multipartSink({
       client,
       where,
       path: root + key,
@@ -130,6 +134,7 @@ export function s3Store(options: S3Options): S3Store {
       put: (value) => put(key, value, options),
       refused: (fault) => refused(fault, where, options?.if),
     });
+    return { ...sink, commit: () => changing(key, sink.commit) };
   }
 
   function pages(prefix: Prefix, delimiter: string, options: CallOptions | undefined): AsyncGenerator<Page> {
@@ -140,7 +145,7 @@ export function s3Store(options: S3Options): S3Store {
       if (token !== undefined) query["continuation-token"] = token;
       const { response, fault } = await ask({ method: "GET", path: "", query }, options);
       if (fault !== undefined) throw fault.error;
-      const bytes = await readBody(response, undefined, where, options?.signal, LIST_BYTES);
+      const bytes = await readBody(response, undefined, where, LIST_BYTES);
       return Page.parse(decodeUtf8(bytes, where), root + prefix, where);
     };
     return turnPages(turn, where, options);
@@ -161,8 +166,12 @@ export function s3Store(options: S3Options): S3Store {
       };
       if (range !== undefined && isEmptyRange(range)) return fromSize(range);
       const headers: HeaderMap = range === undefined ? {} : { range: rangeHeader(range) };
+      const check = pins.expect(key, where);
       const { response, fault } = await ask({ method: "GET", path: root + key, headers }, options);
-      if (fault === undefined) return readBody(response, range, where, options?.signal);
+      if (fault === undefined) {
+        if (range !== undefined) check(response);
+        return readBody(response, range, where);
+      }
       return fault.status === 416 && range !== undefined ? fromSize(range) : absent(fault);
     },
     stat,
@@ -189,14 +198,14 @@ export function s3Store(options: S3Options): S3Store {
       return { keys: [...keys].sort(), prefixes: [...prefixes].sort() };
     },
     async set(key, value, options) {
-      if (value.length <= MAX_PUT) return put(key, value, options);
+      if (value.length <= MAX_PUT) return changing(key, () => put(key, value, options));
       const sink = await write(key, options);
       await sink.write(value);
       await sink.commit();
     },
     write,
     async delete(key, options) {
-      const { response, fault } = await ask({ method: "DELETE", path: root + key }, options);
+      const { response, fault } = await changing(key, () => ask({ method: "DELETE", path: root + key }, options));
       if (fault === undefined) return void (await readText(response));
       if (fault.status !== 404 || fault.code === "NoSuchBucket") throw fault.error;
     },

@@ -1,0 +1,166 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { httpStore } from "./http.js";
+import { Key } from "./key.js";
+import { s3Store } from "./s3.js";
+import { discard, sender } from "./send.js";
+
+const k = Key.of("v");
+const never = () => new Promise<never>(() => {});
+const silence = { name: "LimitExceeded", reason: "timeout", message: expect.stringContaining("nothing for 0.05 s") };
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  }
+});
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe("a silent server", () => {
+  it("is given up before its first word, and in the middle of a body", async () => {
+    for (const listener of [
+      () => {},
+      (_: unknown, response: Parameters<RequestListener>[1]) => {
+        response.writeHead(200, { "content-length": 100 }).write("x");
+      },
+    ]) {
+      let closed = 0;
+      const url = await serve((request, response) => {
+        request.socket.once("close", () => closed++);
+        listener(request, response);
+      });
+      await expect(httpStore(url, { timeout: 50 }).get(k)).rejects.toMatchObject(silence);
+      await expect.poll(() => closed).toBe(1); // the connection is not kept
+    }
+  });
+  it("is given up also by a fetch that ignores its signal", async () => {
+    const stuck = () => new Response(new ReadableStream());
+    for (const fetch of [never, async () => stuck()]) {
+      await expect(httpStore("http://h", { fetch, timeout: 50 }).get(k)).rejects.toMatchObject(silence);
+      const controller = new AbortController();
+      setTimeout(() => controller.abort("enough"), 10);
+      await expect(httpStore("http://h", { fetch }).get(k, { signal: controller.signal })).rejects.toBe("enough");
+    }
+  });
+  it("is not one that serves others meanwhile", async () => {
+    const url = await serve((request, response) => {
+      setTimeout(() => response.end("x"), request.url === "/slow" ? 250 : 20);
+    });
+    const store = httpStore(url, { timeout: 120 });
+    let waiting = true;
+    const slow = store.get(Key.of("slow")).finally(() => {
+      waiting = false;
+    });
+    while (waiting) await store.get(k);
+    expect(await slow).toEqual(Uint8Array.of(120));
+  });
+  it("has longer for what goes up", async () => {
+    const url = await serve((request, response) => {
+      request.resume();
+      setTimeout(() => response.end(), 120);
+    });
+    const options = { bucket: "data", endpoint: url, credentials: "anonymous", timeout: 50 } as const;
+    await s3Store(options).set(k, new Uint8Array(4000)); // 50 ms and 200 for its body
+    await expect(s3Store(options).set(k, new Uint8Array(1))).rejects.toMatchObject(silence);
+  });
+  it("can be waited for without end, and for no time that makes no sense", async () => {
+    const fetch = async () => new Response("x");
+    expect(await httpStore("http://h", { fetch, timeout: Infinity }).get(k)).toEqual(Uint8Array.of(120));
+    for (const timeout of [0, -1, Number.NaN]) expect(() => httpStore("http://h", { timeout })).toThrow(/timeout/);
+  });
+});
+
+it("nothing stays with the caller's signal once a request is over", async () => {
+  const { signal } = new AbortController();
+  let listening = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: unknown[]) => {
+    listening++;
+    addEventListener.apply(signal, args as never);
+  };
+  signal.removeEventListener = (...args: unknown[]) => {
+    listening--;
+    removeEventListener.apply(signal, args as never);
+  };
+  const answers = [
+    () => new Response("x"),
+    () => new Response(null, { status: 404 }),
+    () => new Response("y".repeat(9)),
+  ];
+  for (const answer of answers) await httpStore("http://h", { fetch: async () => answer() }).get(k, { signal });
+  await httpStore("http://h", { fetch: () => Promise.reject(new Error("down")) })
+    .get(k, { signal })
+    .catch(() => {});
+  const send = sender({ fetch: async () => new Response("z", { headers: { "content-length": String(2 ** 40) } }) });
+  await discard(await send("http://h", { signal }, "h"));
+  expect(listening).toBe(0);
+});
+
+describe("redirects", () => {
+  it("do not take Authorization to another host, nor anything to a file", async () => {
+    const seen: unknown[] = [];
+    const other = await serve((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end("x");
+    });
+    let location = `${other}/v`;
+    const url = await serve((_, response) => response.writeHead(302, { location }).end());
+    const store = httpStore(url.replace("//", "//me:secret@"));
+    expect(await store.get(k)).toEqual(Uint8Array.of(120));
+    expect(seen).toEqual([undefined]);
+    location = "file:///etc/hostname";
+    await expect(store.get(k)).rejects.toMatchObject({ reason: "unreachable" });
+  });
+  it("do not take what is signed to another host", async () => {
+    let asked = 0;
+    const other = await serve((_, response) => response.end(String(++asked)));
+    const url = await serve((_, response) => response.writeHead(307, { location: `${other}/v` }).end());
+    const credentials = { accessKeyId: "A", secretAccessKey: "S", sessionToken: "T" };
+    const store = s3Store({ bucket: "data", endpoint: url, region: "us-east-1", credentials });
+    await expect(store.get(k)).rejects.toMatchObject({ reason: "region" });
+    expect(asked).toBe(0);
+  });
+});
+
+describe("bodies without end", () => {
+  /** Sends for as long as somebody reads; says how much that was. */
+  async function endless(status: number) {
+    const sent = { bytes: 0 };
+    const piece = Buffer.alloc(1 << 16, "<a>");
+    const url = await serve((_, response) => {
+      response.writeHead(status);
+      const more = () => {
+        while (!response.destroyed) {
+          sent.bytes += piece.length;
+          if (!response.write(piece)) return void response.once("drain", more);
+        }
+      };
+      more();
+    });
+    return { url, sent };
+  }
+  it("are left early where they say why something was refused, or are not what was asked for", async () => {
+    const { url, sent } = await endless(500);
+    const s3 = s3Store({ bucket: "data", endpoint: url, credentials: "anonymous" });
+    await expect(httpStore(url).get(k)).rejects.toMatchObject({ reason: "unavailable" });
+    await expect(s3.get(k)).rejects.toMatchObject({ reason: "unavailable" });
+    const whole = await endless(200);
+    const range = { offset: 0, length: 5 };
+    await expect(httpStore(whole.url).get(k, { range })).rejects.toMatchObject({ reason: "no-ranges" });
+    expect(sent.bytes + whole.sent.bytes).toBeLessThan(16 << 20);
+  });
+  it("are left where a list passes its bound", async () => {
+    const { url, sent } = await endless(200);
+    const s3 = s3Store({ bucket: "data", endpoint: url, credentials: "anonymous" });
+    await expect(s3.children("" as never)).rejects.toMatchObject({ name: "LimitExceeded" });
+    expect(sent.bytes).toBeLessThan(80 << 20);
+  });
+});
