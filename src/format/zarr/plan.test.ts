@@ -60,13 +60,16 @@ describe("parts", () => {
     expect(countParts(select(undefined, [2 ** 50, 3]).axes, [2, 1])).toBe(3 * 2 ** 49);
   });
 
-  it("knows when a chunk is covered inside the array", () => {
+  it("knows when a chunk is covered, whole or to the edge of the array", () => {
     const covered = (region: { start?: number; stop?: number; step?: number }) =>
-      [...parts(select([region], [10]).axes, [4])].map((part) => coversChunk(part, [4], [10]));
-    expect(covered({})).toEqual([true, true, true]);
-    expect(covered({ start: 1 })).toEqual([false, true, true]);
-    expect(covered({ step: -1 })).toEqual([true, true, true]);
-    expect(covered({ step: 2 })).toEqual([false, false, false]);
-    expect(covered({ start: 8, stop: 9 })).toEqual([false]);
+      [...parts(select([region], [10]).axes, [4])].map(
+        (part) => `${coversChunk(part, [4])} ${coversChunk(part, [Math.min(4, 10 - part.chunk[0]! * 4)])}`,
+      );
+    const [whole, edge, not] = ["true true", "false true", "false false"];
+    expect(covered({})).toEqual([whole, whole, edge]);
+    expect(covered({ start: 1 })).toEqual([not, whole, edge]);
+    expect(covered({ step: -1 }).sort()).toEqual([edge, whole, whole].sort());
+    expect(covered({ step: 2 })).toEqual([not, not, not]);
+    expect(covered({ start: 8, stop: 9 })).toEqual([not]);
   });
 });

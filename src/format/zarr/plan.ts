@@ -80,10 +80,7 @@ export function targetLayout(to: readonly number[], resultStrides: readonly numb
   return { offset, strides: resultStrides };
 }
 
-/** Whether a part asks for every element of its chunk that is inside the array. */
-export function coversChunk(part: Part, chunkShape: readonly number[], shape: readonly number[]): boolean {
-  return part.source.every((axis, i) => {
-    const inside = Math.min(chunkShape[i]!, shape[i]! - part.chunk[i]! * chunkShape[i]!);
-    return axis.count === inside; // as many different indices as there are
-  });
+/** Whether a part asks for every element of its chunk, or of its first `lengths` elements on each axis. */
+export function coversChunk(part: Part, lengths: readonly number[]): boolean {
+  return part.source.every((axis, i) => axis.count === lengths[i]); // as many different indices as there are
 }

@@ -357,4 +357,17 @@ describe("calls that are wrong", () => {
     expect(store.log.filter(({ kind }) => kind === "set")).toEqual([]);
     await createArray(store, Prefix.root, { shape: [1], dtype: "int32" }, { overwrite: true });
   });
+
+  it.each([{}, { shardShape: [8] }])(
+    "a writer that knows a shorter array keeps what was appended (%j)",
+    async (extra) => {
+      const store = memoryStore();
+      const early = await createArray(store, Prefix.root, { shape: [2], chunkShape: [4], dtype: "int32", ...extra });
+      await append(early, values([3], 100));
+      await writeRegion(early, undefined, values([2], 0));
+      expect(await all(await open(early))).toEqual([0, 31, 100, 131, 162]);
+      await writeRegion(early, undefined, ndarray([], Int32Array.of(0)));
+      expect(await all(await open(early))).toEqual([0, 0, 100, 131, 162]);
+    },
+  );
 });

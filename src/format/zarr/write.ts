@@ -1,9 +1,10 @@
 /**
  * A region of an array, written chunk by chunk.
  *
- * A chunk that the region covers as far as the array reaches is written without reading; any other is read, changed and
- * written back, a shard inner chunk by inner chunk: those that the region leaves alone are copied as they lie. What lies
- * outside the array is always fill.
+ * A chunk that the region covers is written without reading; any other is read, changed and written back, a shard inner
+ * chunk by inner chunk: those that the region leaves alone are copied as they lie. A chunk at the edge that is covered only
+ * as far as the array reaches is written without reading if it is new: if it is there, it may hold what somebody has just
+ * appended to an array that this writer still knows as shorter.
  *
  * Nobody's change is lost: writers in this process take turns per chunk; others are noticed by conditional writes, where
  * the store has them, and the change is made again on top of theirs. A chunk that becomes nothing but fill is deleted when
@@ -113,17 +114,27 @@ async function writeChunk(
   const signal = options.signal;
   const keepEmpty = options.writeEmptyChunks ?? meta.version === 0;
   const fresh = options.fresh === true;
-  const covered = fresh || coversChunk(part, meta.chunkShape, meta.shape);
+  const covered = fresh || coversChunk(part, meta.chunkShape);
   const extent = meta.chunkShape.map((length, i) => Math.min(length, meta.shape[i]! - part.chunk[i]! * length));
+  let isNew = coversChunk(part, extent); // to the edge: hoped for until the store says otherwise
   const limits = withLimits(options.limits);
   const change: Change = { meta, values, keepEmpty, limits, coder: coderFor(meta, limits, options) };
+  const make = (old: Uint8Array | undefined) => inChunk(`${store.url}/${key}`, () => changed(codec, old, part, change));
   const attempt = async (): Promise<void> => {
-    const condition = covered ? undefined : await asItIs(store, key, signal);
-    const old = covered ? undefined : await store.get(key, { signal });
-    const bytes = await inChunk(`${store.url}/${key}`, () => changed(codec, old, part, extent, change));
+    if (covered || (isNew && !store.can.conditional)) {
+      const bytes = await make(undefined);
+      if (bytes !== undefined) return store.set(key, bytes, { signal });
+      return fresh ? undefined : store.delete(key, { signal });
+    }
+    if (isNew) {
+      isNew = false;
+      const bytes = await make(undefined);
+      if (bytes !== undefined) return store.set(key, bytes, { signal, if: { absent: true } });
+    }
+    const condition = await asItIs(store, key, signal);
+    const old = await store.get(key, { signal });
+    const bytes = await make(old);
     if (bytes !== undefined) return store.set(key, bytes, { signal, if: condition });
-    if (fresh) return;
-    if (condition === undefined) return store.delete(key, { signal });
     if (old === undefined) return;
     const empty = codec.encode(filled(meta, elementCount(meta.chunkShape)), { keepEmpty: true });
     return store.set(key, empty, { signal, if: condition });
@@ -139,19 +150,15 @@ interface Change {
   readonly coder: Coder;
 }
 
-/**
- * The bytes of a chunk after the change, undefined if it holds nothing but fill. `old` are its bytes before, and `extent`
- * is how far the array reaches into it.
- */
+/** The bytes of a chunk after the change, undefined if it holds nothing but fill. `old` are its bytes before. */
 async function changed(
   codec: ChunkCodec,
   old: Uint8Array | undefined,
   part: Part,
-  extent: readonly number[],
   change: Change,
 ): Promise<Uint8Array | undefined> {
   const { shape } = codec.spec;
-  if (codec.shard !== undefined) return changedShard(codec, old, part, extent, change);
+  if (codec.shard !== undefined) return changedShard(codec, old, part, change);
   const { meta, values, coder } = change;
   const data = old === undefined ? filled(meta, elementCount(shape)) : codec.decode(old, change.limits);
   const into: Layout = sourceLayout(part.source, strides(shape));
@@ -170,7 +177,6 @@ async function changedShard(
   codec: ChunkCodec,
   old: Uint8Array | undefined,
   part: Part,
-  extent: readonly number[],
   change: Change,
 ): Promise<Uint8Array | undefined> {
   const { inner, grid, index } = codec.shard!;
@@ -179,10 +185,9 @@ async function changedShard(
   const entries = index.split(old, change.limits);
   await forEachConcurrent(parts(part.source, innerShape), ENCODES, async (piece) => {
     const own: Part = { ...piece, to: piece.to.map((at, axis) => at + part.to[axis]!) };
-    const reach = innerShape.map((length, i) => Math.min(length, extent[i]! - piece.chunk[i]! * length));
     const at = piece.chunk.reduce((sum, n, axis) => sum + n * place[axis]!, 0);
-    const before = coversChunk(piece, innerShape, extent) ? undefined : entries[at];
-    entries[at] = await changed(inner, before, own, reach, change);
+    const before = coversChunk(piece, innerShape) ? undefined : entries[at];
+    entries[at] = await changed(inner, before, own, change);
   });
   return entries.every((entry) => entry === undefined) ? undefined : index.join(entries);
 }
