@@ -1,16 +1,13 @@
 #!/usr/bin/env node
 /**
- * Writes what the documentation takes from the code: docs/api, one page per entry point of package.json, from the types and
- * their comments; and docs/cli.md from the command's own tables. `--check` writes nothing and fails where a page is not
- * what would be written.
+ * Writes docs/api, one page per entry point of package.json, from the types and their comments. `--check` writes nothing and
+ * fails where a page is not what would be written, or a public name has no comment.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import * as esbuild from "esbuild";
+import { fileURLToPath } from "node:url";
 import { Application, Converter, ReflectionKind } from "typedoc";
-import { bundle } from "./ts.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -31,7 +28,7 @@ function rank(name) {
   return place < 0 ? ORDER.length : place;
 }
 
-/** Pages by their path below docs, from the types. */
+/** Names and texts of the pages. */
 async function apiPages() {
   const app = await Application.bootstrapWithPlugins({
     plugin: ["typedoc-plugin-markdown"],
@@ -76,32 +73,21 @@ async function apiPages() {
   try {
     app.options.setValue("outputs", [{ name: "markdown", path: folder }]);
     await app.generateOutputs(project);
-    return readdirSync(folder).map((name) => [join("api", name), readFileSync(join(folder, name), "utf8")]);
+    return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function cliPage() {
-  const { reference } = await import(pathToFileURL(await bundle(join(root, "scripts/cli-reference.ts"))).href);
-  esbuild.stop();
-  return ["cli.md", await reference()];
-}
-
-const pages = new Map([...(await apiPages()), await cliPage()]);
-const docs = join(root, "docs");
-mkdirSync(join(docs, "api"), { recursive: true });
-const there = ["cli.md", ...readdirSync(join(docs, "api")).map((name) => join("api", name))];
-const read = (path) => (existsSync(join(docs, path)) ? readFileSync(join(docs, path), "utf8") : undefined);
-const stale = [...new Set([...pages.keys(), ...there])].filter((path) => read(path) !== pages.get(path));
-if (process.argv.includes("--check")) {
-  if (stale.length > 0) {
-    console.error(
-      `not what the code says any more: ${stale.map((path) => `docs/${path}`).join(", ")}; run npm run docs`,
-    );
-    process.exit(1);
-  }
-} else {
-  for (const path of stale) rmSync(join(docs, path), { force: true });
-  for (const [path, text] of pages) writeFileSync(join(docs, path), text);
+const pages = new Map(await apiPages());
+const api = join(root, "docs/api");
+mkdirSync(api, { recursive: true });
+const there = new Map(readdirSync(api).map((name) => [name, readFileSync(join(api, name), "utf8")]));
+const stale = [...new Set([...pages.keys(), ...there.keys()])].filter((name) => pages.get(name) !== there.get(name));
+if (!process.argv.includes("--check")) {
+  for (const name of stale) rmSync(join(api, name), { force: true });
+  for (const [name, text] of pages) writeFileSync(join(api, name), text);
+} else if (stale.length > 0) {
+  console.error(`docs/api is not what the code says any more (${stale.join(", ")}): run npm run docs`);
+  process.exit(1);
 }

@@ -11,6 +11,7 @@ import { convertTree } from "./tree.js";
 /** The formats that can be written, by the name that `to` has. */
 export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Record<string, WritableVersion>;
 
+/** What the target is to be, and how to get there. */
 export interface ConvertToOptions extends Omit<ConvertOptions, "version">, Omit<LocationOptions, "create"> {
   /** "zarr3" unless told otherwise. */
   readonly to?: keyof typeof TARGETS | undefined;

@@ -1,5 +1,5 @@
 /**
- * What the guide shows is true. Every ```ts block is a module that fits the types; those marked "run" run, one after another
+ * What the pages show is true. Every ```ts block is a module that fits the types; those marked "run" run, one after another
  * in one process and one folder, and print what follows "// →".
  */
 import { execFile } from "node:child_process";
@@ -12,9 +12,9 @@ import ts from "typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const guide = readFileSync(join(root, "docs/guide.md"), "utf8");
+const pages = ["guide.md", "stores.md"].map((name) => readFileSync(join(root, "docs", name), "utf8")).join("\n");
 const here = join(root, ".cache/guide"); // inside the project, where its types are found
-const blocks = [...guide.matchAll(/^```ts( run)?\n([\s\S]*?)^```$/gm)].map(([, run, code = ""], i) => ({
+const blocks = [...pages.matchAll(/^```ts( run)?\n([\s\S]*?)^```$/gm)].map(([, run, code = ""], i) => ({
   path: join(here, `block-${i}.ts`),
   code,
   runs: run !== undefined,
