@@ -9,6 +9,7 @@
  * lies beside the chunks; `resume` continues where it says the same, and skips the chunks that are already there.
  */
 import { isFixed } from "../bytes/dtype.js";
+import { type Json, stringifyJson } from "../bytes/json.js";
 import { Conflict, InvalidInput } from "../errors.js";
 import { makeRoom, writeDocuments } from "../format/zarr/create.js";
 import { deleteNode } from "../format/zarr/edit.js";
@@ -36,6 +37,7 @@ export interface ConvertOptions extends ReadOptions, TargetOptions {
   readonly resume?: boolean | undefined;
 }
 
+/** What a conversion did, and what it could not keep. */
 export interface ConvertReport {
   /** Byte for byte. */
   chunksCopied: number;
@@ -47,6 +49,13 @@ export interface ConvertReport {
 /** The name of the journal; it also marks a place as one that a conversion may clear. */
 export const JOURNAL = "octavo-convert.json";
 const COPIES = 16;
+const MEMORY = 256 << 20;
+
+/** How many chunks may be under way: a chunk is there encoded and decoded, and they have a quarter of the memory. */
+function atOnce({ chunkShape, dtype }: ArrayDataset, { maxMemory = MEMORY }: ConvertOptions, most: number): number {
+  const bytes = chunkShape.reduce((product, n) => product * n, isFixed(dtype) ? dtype.size : 64);
+  return Math.max(1, Math.min(most, Math.floor(maxMemory / 8 / bytes)));
+}
 
 export async function convertArray(
   source: ArrayDataset,
@@ -91,7 +100,8 @@ const isZarr = (array: ArrayDataset & Partial<ZarrArray>): array is ZarrArray =>
 
 /** Whether a chunk of one is a chunk of the other. What surrounds the data, keys and fill, does not matter. */
 export function copies(from: ArrayMeta, to: ArrayMeta): boolean {
-  const parts = ({ chunkShape, dtype, codecs }: ArrayMeta) => JSON.stringify([chunkShape, dtype, codecs]);
+  const parts = ({ chunkShape, dtype, codecs }: ArrayMeta) =>
+    stringifyJson([chunkShape, JSON.stringify(dtype), codecs as unknown as Json], { tokens: true });
   return parts(from) === parts(to) && from.storageTransformers.length === 0;
 }
 
@@ -169,14 +179,15 @@ async function copyChunks(
     report.chunksCopied++;
     options.onProgress?.({ done: report.chunksCopied, total, unit: "chunks" });
   };
+  const copies = atOnce(source, options, COPIES);
   let batch: (readonly number[])[] = [];
   for await (const chunk of chunksOf(source, options)) {
     batch.push(chunk);
     if (batch.length < COPIES * 16) continue;
-    await forEachConcurrent(batch, COPIES, copy);
+    await forEachConcurrent(batch, copies, copy);
     batch = [];
   }
-  await forEachConcurrent(batch, COPIES, copy);
+  await forEachConcurrent(batch, copies, copy);
 }
 
 async function recode(
@@ -187,7 +198,7 @@ async function recode(
   options: ConvertOptions,
 ): Promise<void> {
   const { meta } = target;
-  const block = blockShape(source, meta, options.maxMemory ?? 256 << 20);
+  const block = blockShape(source, meta, options.maxMemory ?? MEMORY);
   const whole = target.shape.map((length) => ({ start: 0, step: 1, count: length }));
   const total = target.shape.reduce((n, length, axis) => n * Math.ceil(length / meta.chunkShape[axis]!), 1);
   for (const { chunk, source: axes } of parts(whole, block)) {
@@ -199,8 +210,15 @@ async function recode(
     const inBlock = [...parts(rangesOf(region), meta.chunkShape)];
     if (inBlock.every((part) => done.has(keyOf(target, part.chunk)))) continue;
     const { signal, limits, pool } = options;
-    const values = retyped(await source.read(region, { signal, limits, pool } as ReadRegionOptions), meta);
-    await writeRegion(target, region, values, { signal, limits, pool, fresh: true });
+    const reading: ReadRegionOptions = { signal, limits, pool, concurrency: atOnce(source, options, 32) };
+    const values = retyped(await source.read(region, reading), meta);
+    await writeRegion(target, region, values, {
+      signal,
+      limits,
+      pool,
+      concurrency: atOnce(target, options, 32),
+      fresh: true,
+    });
     report.chunksRecoded += inBlock.length;
     options.onProgress?.({ done: report.chunksRecoded, total, unit: "chunks" });
   }

@@ -2,11 +2,12 @@
  * What the proof does in other processes: `child.ts rewrite|append|convert …`.
  * Writers work on a file store until they are done or killed; each change that was acknowledged is a line on stdout.
  */
-import { convertZarr } from "../../src/convert/arrays.js";
+import { convertArray } from "../../src/convert/arrays.js";
 import { append, createArray, openZarr, resize, writeRegion, type ZarrArray } from "../../src/format/zarr/index.js";
 import { ndarray } from "../../src/model/elements.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
+import { memoryStore } from "../../src/store/memory.js";
 
 const [what, folder, ...rest] = process.argv.slice(2) as [string, string, ...string[]];
 const store = fileStore(folder, { durability: "none" }); // a kill leaves what the kernel has; only a power cut needs more
@@ -32,16 +33,11 @@ async function appendRows(who: number, count: number): Promise<void> {
 
 /** Peak memory over the start while converting, in bytes. */
 async function convert(target: string, maxMemory: number): Promise<void> {
-  await createArray(fileStore(`${folder}/warm`), Prefix.root, { shape: [4], dtype: "int32" });
+  await createArray(memoryStore(), Prefix.root, { shape: [4], dtype: "int32" });
   const source = await open();
   const before = process.resourceUsage().maxRSS;
-  await convertZarr(
-    source,
-    fileStore(target, { durability: "none" }),
-    Prefix.root,
-    { codecs: "zstd", chunkShape: [256, 4096] },
-    { maxMemory },
-  );
+  const to = fileStore(target, { durability: "none" });
+  await convertArray(source, to, Prefix.root, { codecs: "zstd", chunkShape: [256, 4096], maxMemory });
   console.log((process.resourceUsage().maxRSS - before) * 1024);
 }
 

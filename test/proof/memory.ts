@@ -12,11 +12,11 @@ export const memory: Row = {
   id: "R11",
   promise: "bounded memory",
   async run(scale) {
-    const cap = (scale === "proof" ? 64 : 16) * MB;
+    const cap = (scale === "proof" ? 64 : 8) * MB;
     const columns = 4096;
     const rows = Math.ceil((20 * cap) / (columns * 4));
     const peak = await inFolder(async (folder) => {
-      const array = await createArray(fileStore(folder, { durability: "none" }), Prefix.root, {
+      const array = await createArray(fileStore(`${folder}/in`, { durability: "none" }), Prefix.root, {
         shape: [rows, columns],
         chunkShape: [rows, 16], // columns to rows: no chunk of the source fits a chunk of the target
         dtype: "int32",
@@ -25,7 +25,7 @@ export const memory: Row = {
         const block = Int32Array.from({ length: rows * 16 }, (_, i) => (x + i) & 0xffff);
         await writeRegion(array, [null, { start: x, stop: x + 16 }], ndarray([rows, 16], block));
       }
-      return Number(await (await start("convert", folder, `${folder}/out`, String(cap))).done);
+      return Number(await (await start("convert", `${folder}/in`, `${folder}/out`, String(cap))).done);
     });
     const broken =
       peak <= cap + 100 * MB ? [] : [`${Math.round(peak / MB)} MB over the start with a cap of ${cap / MB} MB`];
