@@ -54,6 +54,7 @@ export type {
   Condition,
   GetOptions,
   Listed,
+  ListOptions,
   SetOptions,
   Sink,
   Stat,

@@ -1,12 +1,11 @@
 /**
  * A lock between processes that survives `kill -9`, made of hard links alone.
  *
- * The lock of a value `v` is the file `v.lock.partial`. It holds one JSON line that says who has it: `id` (random, never used
- * twice), `host` (this boot of this machine and its process namespace), `pid`, `start` (when that process started, so that a
- * later process with the same number is not taken for it), and `thread`.
+ * The lock of a value `v` is the file `v.lock.partial`. It holds the id of who has it (file-owner.ts), which is never used
+ * twice.
  *
- * Taking it. The line is written to a file of its own, which is then linked to the lock's name. A link is made whole or not
- * at all and fails if the name exists, so a lock never exists without its line.
+ * Taking it. The id is written to a file of its own, which is then linked to the lock's name. A link is made whole or not
+ * at all and fails if the name exists, so a lock never exists without its id.
  *
  * Releasing it. The holder unlinks the name.
  *
@@ -23,20 +22,11 @@
  * What runs under the lock is synchronous and short (compare, rename); the value has been staged and synced before. A thread
  * that finds a lock of its own has therefore failed to remove it, and takes it for dead.
  */
-import { randomBytes } from "node:crypto";
 import fs from "node:fs";
-import { hostname } from "node:os";
 import { threadId } from "node:worker_threads";
 import { LimitExceeded } from "../errors.js";
+import { Owner } from "./file-owner.js";
 import { codeOf, PARTIAL } from "./file-path.js";
-
-interface Owner {
-  readonly id: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly start: string;
-  readonly thread: number;
-}
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
@@ -57,10 +47,10 @@ async function holding<T>(
   deadline: number,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  const me = { ...self(), id: randomId() };
+  const me = Owner.make();
   const mine = `${path}.${me.id}${PARTIAL}`;
   try {
-    fs.writeFileSync(mine, JSON.stringify(me), { flag: "wx" });
+    fs.writeFileSync(mine, me.id, { flag: "wx" });
     for (;;) {
       signal?.throwIfAborted();
       if (linked(mine, name)) {
@@ -78,7 +68,7 @@ async function holding<T>(
         };
         await holding(path, `${path}.${holder.id}.lock${PARTIAL}`, unlock, deadline, signal);
       } else if (Date.now() > deadline) {
-        const place = holder.host === self().host ? "" : " of another machine, container or boot";
+        const place = Owner.isHere(holder) ? "" : " of another machine, container or boot";
         throw new LimitExceeded(`${name} has been locked too long by process ${holder.pid}${place}`, {
           where: name,
           reason: "locked",
@@ -116,56 +106,15 @@ const stranger: Owner = { id: "", host: "?", pid: 0, start: "", thread: 0 };
 
 function ownerOf(name: string): Owner | undefined {
   try {
-    const line = JSON.parse(fs.readFileSync(name, "utf8")) as Partial<Owner> | null;
-    const { id = "", host = "", pid = 0, start = "", thread = 0 } = line ?? {};
-    // The id becomes part of a file name: what randomId cannot have made is nobody's we know, and never broken.
-    return /^[0-9a-f]{16}$/.test(id) ? { id, host, pid, start, thread } : stranger;
+    // An id becomes part of a file name: what is none is nobody's we know, and never broken.
+    return Owner.parse(fs.readFileSync(name, "utf8")) ?? stranger;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    if (error instanceof SyntaxError) return stranger;
     throw error;
   }
 }
 
-export function randomId(): string {
-  return randomBytes(8).toString("hex");
-}
-
-let known: Omit<Owner, "id"> | undefined;
-function self(): Omit<Owner, "id"> {
-  known ??= { host: host(), pid: process.pid, start: startOf(process.pid) ?? "", thread: threadId };
-  return known;
-}
-
-function host(): string {
-  try {
-    const boot = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return `${boot} ${fs.readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return hostname(); // not Linux: the process number alone must tell
-  }
-}
-
-/** When a process started, in the kernel's ticks; undefined where /proc does not say. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]; // field 22; the name in field 2 may hold anything
-  } catch {
-    return undefined;
-  }
-}
-
+/** A lock is held only while its thread runs `work`: one of this very thread was left behind. */
 function isDead(owner: Owner): boolean {
-  const me = self();
-  if (owner.host !== me.host) return false;
-  // A lock is held only while its thread runs `work`: one of this very thread was left behind.
-  if (owner.pid === me.pid && owner.start === me.start) return owner.thread === me.thread;
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    return codeOf(error) === "ESRCH";
-  }
-  const start = startOf(owner.pid);
-  return start !== undefined && start !== owner.start;
+  return Owner.isThisProcess(owner) ? owner.thread === threadId : Owner.isGone(owner);
 }

@@ -1,27 +1,34 @@
 /**
  * Keys as paths below one root, and what the operating system says as Octavo's errors.
  *
- * The root's real path is taken once. `path` is the only place where a key becomes a path. A symbolic link inside the root
+ * The root's real path is taken once. `path` and `folder` are the only places where a key becomes a path. A symbolic link inside the root
  * may lead to another place inside it; one that leads out is refused, when reading by the real path of the file that was
  * opened, when writing by the real path of its directory before anything is made there.
  */
 import fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { Corrupt, InvalidInput, LimitExceeded, type OctavoError, Unsupported } from "../errors.js";
-import type { Key, Prefix } from "./key.js";
+import { Key, Prefix } from "./key.js";
 
 /** The suffix of everything a writer has under way: staged values and locks. Hidden from readers, refused as a key. */
 export const PARTIAL = ".partial";
 
 export class Root {
   readonly real: string;
+  /** Directories that have been cleared of what killed writers left (file-write.ts). */
+  readonly swept = new Set<string>();
 
   constructor(path: string) {
     this.real = realOfExisting(resolve(path));
   }
 
-  path(key: Key | Prefix): string {
-    return join(this.real, key);
+  // Checked once more than the types ask for: programs without types would leave the root here.
+  path(key: Key): string {
+    return join(this.real, Key.of(key));
+  }
+
+  folder(prefix: Prefix): string {
+    return join(this.real, Prefix.of(prefix));
   }
 
   holds(real: string): boolean {

@@ -1,9 +1,10 @@
 /**
  * Writing a file whole or not at all.
  *
- * A value is staged as `<name>.<random>.partial` in the directory where it will live, synced, renamed over its name, and the
+ * A value is staged as `<name>.<owner>.partial` in the directory where it will live, synced, renamed over its name, and the
  * directory is synced. Killed at any point, the name holds the old value or the new one; what is left over ends in
- * `.partial`, which readers do not see.
+ * `.partial`, which readers do not see. The next store that writes into the directory takes it away, if it is an hour old and
+ * the process that made it is known to be gone; `list` with `partial` shows what remains.
  *
  * `if absent` links the staged file instead of renaming it: a link fails if the name exists. `if version` compares and renames
  * under the lock of file-lock.ts. Writes without a condition take no lock: whoever compares and swaps a value must be sure
@@ -13,7 +14,8 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Conflict } from "../errors.js";
-import { locked, randomId } from "./file-lock.js";
+import { locked } from "./file-lock.js";
+import { Owner } from "./file-owner.js";
 import { codeOf, PARTIAL, type Root, storageError } from "./file-path.js";
 import { insist } from "./memory.js";
 import type { SetOptions } from "./types.js";
@@ -116,7 +118,8 @@ function open(root: Root, path: string, make: (made: string) => void): [fd: numb
   for (let tries = 0; ; tries++) {
     try {
       const directory = root.directoryOf(path, make);
-      const staged = join(directory, `${stem(path)}.${randomId()}${PARTIAL}`);
+      sweep(root, directory);
+      const staged = join(directory, `${stem(path)}.${Owner.make().id}${PARTIAL}`);
       return [fs.openSync(staged, flags, 0o666), staged, join(directory, basename(path))];
     } catch (error) {
       // A delete elsewhere may have taken the directory away because it was empty in between.
@@ -125,7 +128,27 @@ function open(root: Root, path: string, make: (made: string) => void): [fd: numb
   }
 }
 
-/** The name, cut so that what is added to it still fits: names may have 255 bytes, a character has at most 3 of them. */
+const OLD = 3_600_000; // milliseconds; for machines that tell processes apart by their number alone
+
+/** Takes away what killed writers have left; not locks, which have rules of their own. Once per directory and store. */
+function sweep(root: Root, directory: string): void {
+  if (root.swept.has(directory)) return;
+  root.swept.add(directory);
+  try {
+    for (const name of fs.readdirSync(directory)) {
+      if (!name.endsWith(PARTIAL)) continue;
+      const owner = Owner.parse(name.slice(0, -PARTIAL.length).split(".").at(-1)!);
+      if (owner === undefined || !Owner.isGone(owner)) continue;
+      const path = join(directory, name);
+      if (Date.now() - fs.lstatSync(path).mtimeMs > OLD) fs.unlinkSync(path);
+    }
+  } catch {
+    // somebody else was faster, or may and we may not: it does no harm where it is
+  }
+}
+
+/** The name, cut so that what is added to it still fits: names may have 255 bytes, a character has at most 3 of
+ * them, an owner and the endings some 70. */
 function stem(path: string): string {
   return basename(path).slice(0, 60);
 }

@@ -89,4 +89,9 @@ it("kill -9 in the middle of writes tears nothing and blocks nobody", async () =
   }
   const { keys } = await store.children(Prefix.root);
   expect(keys.every((key) => ["count", "v", "w"].includes(key))).toBe(true);
+
+  const partials = () => fs.readdirSync(root).filter((name) => name.endsWith(".partial") && !name.includes(".lock."));
+  for (const name of partials()) fs.utimesSync(join(root, name), 0, 0); // a day later
+  await fileStore(root).set(k("v"), new Uint8Array(1));
+  expect(partials()).toEqual([]);
 });

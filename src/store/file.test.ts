@@ -1,11 +1,13 @@
 import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { OctavoError } from "../errors.js";
 import { fill, runStoreSuite } from "../testing/index.js";
 import { fileStore } from "./file.js";
 import { locked } from "./file-lock.js";
+import { Owner } from "./file-owner.js";
 import { Key, Prefix } from "./key.js";
 import type { Store } from "./types.js";
 
@@ -33,6 +35,9 @@ async function keys(store: Store): Promise<string[]> {
   for await (const { key } of store.list(Prefix.root)) found.push(key);
   return found.sort();
 }
+
+/** The id of an earlier process with our number. */
+const dead = () => Owner.make().id.replace(`-${Owner.make().start}-`, "-1-");
 
 const partials = (root: string) =>
   fs.readdirSync(root, { recursive: true }).filter((name) => String(name).endsWith(".partial"));
@@ -82,6 +87,83 @@ describe("the root", () => {
     expect(await keys(fileStore(deep))).toEqual([]);
     await fileStore(deep).set(k("v"), value);
     expect(fs.readFileSync(join(deep, "v"))).toEqual(Buffer.from(value));
+  });
+});
+
+describe("keys that would leave the root", () => {
+  const names = ["..", ".", "", "a", "secret", "outside", "%2e%2e", "..\\", "/", "\0", "C:", "~", "．．"];
+  const path = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 6 }).map((parts) => parts.join("/"));
+
+  it("give nothing from outside, also to programs without types", async () => {
+    const root = fresh();
+    await fill(fileStore(root), { a: value, "a2/secret": value });
+    const outside = `${root}-outside`;
+    fs.mkdirSync(join(outside, "a"), { recursive: true });
+    fs.writeFileSync(join(outside, "secret"), "secret");
+    fs.writeFileSync(`${root}/../secret`, "secret");
+    const store = fileStore(root);
+    const escapes = [`../${outside.split("/").at(-1)}/secret`, "../secret", "a/../../secret", "/../secret", ".."];
+    const tried = async (text: string) => {
+      const key = text as Key;
+      const calls = [async () => store.get(key), async () => store.stat(key), async () => store.pathOf(key)];
+      for (const call of calls) {
+        const found = await call().catch((error: unknown) => error);
+        if (!Key.is(text)) expect(found, text).toMatchObject({ kind: "invalid-input" });
+        else if (found instanceof Uint8Array) expect(found).toEqual(value);
+      }
+      const listed = await store.children(text as Prefix).catch((error: unknown) => error);
+      if (Key.is(text.replace(/\/$/, "")) || /^\/?$/.test(text)) expect(listed).not.toHaveProperty("kind");
+      else expect(listed, text).toMatchObject({ kind: "invalid-input" });
+      for (const call of [async () => store.set(key, old), async () => store.delete(key)])
+        if (!Key.is(text)) await expect(call(), text).rejects.toMatchObject({ kind: "invalid-input" });
+    };
+    for (const text of escapes) await tried(text);
+    await fc.assert(fc.asyncProperty(path, tried), { numRuns: 500 });
+    expect(fs.readFileSync(join(outside, "secret"), "utf8")).toBe("secret");
+    expect(fs.readFileSync(`${root}/../secret`, "utf8")).toBe("secret");
+    expect(fs.readdirSync(outside).sort()).toEqual(["a", "secret"]);
+  });
+});
+
+describe("what killed writers leave", () => {
+  const leave = (root: string, name: string, hours: number) => {
+    const path = join(root, name);
+    fs.writeFileSync(path, "torn");
+    const then = Date.now() / 1000 - hours * 3600;
+    fs.utimesSync(path, then, then);
+    return name;
+  };
+  it("goes with the next write beside it, if it is old and its process is gone", async () => {
+    const root = fresh();
+    await fill(fileStore(root), { v: old });
+    const elsewhere = Owner.make().id.replace(/^.{8}/, "00000000");
+    const stays = [
+      leave(root, `v.${dead()}.partial`, 0.9),
+      leave(root, `v.${elsewhere}.partial`, 2000),
+      leave(root, `v.${dead()}.lock.partial`, 2),
+      leave(root, "v.0123.partial", 2),
+    ];
+    leave(root, `v.${dead()}.partial`, 1.1);
+    const store = fileStore(root);
+    const sink = await store.write(k("w"));
+    const [mine] = partials(root).filter((name) => String(name).startsWith("w.")) as string[];
+    await sink.write(value);
+    fs.utimesSync(join(root, mine!), 0, 0); // a write that has been waiting for long
+    await fileStore(root).set(k("x"), value);
+    expect(partials(root).sort()).toEqual([...stays, mine].sort());
+    await sink.commit();
+    expect(await store.get(k("w"))).toEqual(value);
+  });
+  it("is listed for those who ask", async () => {
+    const root = fresh();
+    const store = await fill(fileStore(root), { "a/v": old });
+    leave(join(root, "a"), "v.0123.partial", 0);
+    fs.mkdirSync(join(root, "x.partial"));
+    const found: string[] = [];
+    for await (const { key } of store.list(Prefix.root, { partial: true })) found.push(key);
+    expect(found.sort()).toEqual(["a/v", "a/v.0123.partial"]);
+    expect((await store.children(Prefix.of("a"), { partial: true })).keys).toEqual(["a/v", "a/v.0123.partial"]);
+    expect(await keys(store)).toEqual(["a/v"]);
   });
 });
 
@@ -146,12 +228,12 @@ describe("versions", () => {
     await locked(join(root, "v"), () => {
       mine = fs.readFileSync(lock, "utf8");
     });
-    const dead = { ...JSON.parse(mine), id: "0123456789abcdef", start: "1" }; // our number, but an earlier process
-    fs.writeFileSync(lock, JSON.stringify(dead));
+    expect(Owner.isThisProcess(Owner.parse(mine)!)).toBe(true);
+    fs.writeFileSync(lock, dead());
     await store.set(k("v"), value, { if: { version } });
     expect(await store.get(k("v"))).toEqual(value);
     expect(partials(root)).toEqual([]);
-    for (const other of [JSON.stringify({ ...dead, host: "another" }), "torn {", "null", '{"id":"../../x","pid":1}']) {
+    for (const other of [dead().replace(/^.{8}/, "00000000"), "torn", "", `../../${dead()}`]) {
       fs.writeFileSync(lock, other);
       const waiting = locked(join(root, "v"), () => {}, { patience: 10 });
       await expect(waiting, other).rejects.toMatchObject({ kind: "limit-exceeded", reason: "locked" });

@@ -1,7 +1,8 @@
 /**
  * A directory as a store (Node only). A key is a path below the root; only plain files are values, so that a directory, a
- * pipe or a device is absent, and a key below a file is absent too. What ends in `.partial` is a write under way: not listed,
- * not read, refused as a key to write. Names on disk that cannot be keys (a backslash, a control character) are not listed.
+ * pipe or a device is absent, and a key below a file is absent too. What ends in `.partial` is a write under way: not read,
+ * not listed unless asked for, refused as a key to write. Names on disk that cannot be keys (a backslash, a control
+ * character) are not listed.
  *
  * How it stays inside the root: file-path.ts. How it writes: file-write.ts. How processes wait for each other: file-lock.ts.
  */
@@ -14,7 +15,7 @@ import { type Durability, SMALL, settled, stage, syncDirectory, versionOf } from
 import { Key, type Prefix } from "./key.js";
 import { spanOf } from "./range.js";
 import { sinkState } from "./sink.js";
-import type { CallOptions, Listed, SetOptions, Sink, Store } from "./types.js";
+import type { Listed, ListOptions, SetOptions, Sink, Store } from "./types.js";
 
 /** How sure a write must be before it is done. */
 export interface FileStoreOptions {
@@ -80,7 +81,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
       options?.signal?.throwIfAborted();
       const keys: Key[] = [];
       const prefixes: Prefix[] = [];
-      for (const entry of isPartial(prefix) ? [] : entries(root, prefix)) {
+      for (const entry of isPartial(prefix) ? [] : entries(root, prefix, options)) {
         if (entry.kind === "file") keys.push(entry.key);
         else prefixes.push(`${entry.key}/` as Prefix);
       }
@@ -230,14 +231,15 @@ interface Entry {
   readonly real: string;
 }
 
-function* entries(root: Root, prefix: Prefix): Generator<Entry> {
-  const path = root.path(prefix);
+function* entries(root: Root, prefix: Prefix, options: ListOptions | undefined): Generator<Entry> {
+  const path = root.folder(prefix);
   try {
     const real = fs.realpathSync.native(path);
     root.mustHold(real, path);
     for (const entry of fs.readdirSync(real, { withFileTypes: true })) {
       const key = prefix + entry.name;
-      if (!Key.is(key) || entry.name.endsWith(PARTIAL)) continue;
+      if (!Key.is(key)) continue;
+      if (entry.name.endsWith(PARTIAL) && !(options?.partial === true && entry.isFile())) continue;
       const at = join(real, entry.name);
       if (entry.isFile()) yield { key, kind: "file", real: at };
       else if (entry.isDirectory()) yield { key, kind: "directory", real: at };
@@ -264,11 +266,11 @@ function* followed(root: Root, key: Key, path: string): Generator<Entry> {
 async function* walk(
   root: Root,
   prefix: Prefix,
-  options: CallOptions | undefined,
+  options: ListOptions | undefined,
   above: string[],
 ): AsyncGenerator<Listed> {
   options?.signal?.throwIfAborted();
-  for (const entry of entries(root, prefix)) {
+  for (const entry of entries(root, prefix, options)) {
     if (entry.kind === "file") {
       const stat = fs.statSync(entry.real, { throwIfNoEntry: false });
       if (stat !== undefined) yield { key: entry.key, size: stat.size };

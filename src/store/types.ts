@@ -27,6 +27,12 @@ export interface GetOptions extends CallOptions {
   readonly range?: ByteRange | undefined;
 }
 
+/** What `list` and `children` understand. */
+export interface ListOptions extends CallOptions {
+  /** Also what writes that never ended have left, as keys that end in ".partial", where the store hides such. */
+  readonly partial?: boolean | undefined;
+}
+
 /** The state of a value that a conditional write insists on. */
 export type Condition = { readonly absent: true } | { readonly version: string };
 
@@ -86,9 +92,9 @@ export interface Store {
   /** Size and version of the value; undefined where there is none. */
   stat(key: Key, options?: CallOptions): Promise<Stat | undefined>;
   /** Every key that starts with the prefix, in no particular order. */
-  list(prefix: Prefix, options?: CallOptions): AsyncIterable<Listed>;
+  list(prefix: Prefix, options?: ListOptions): AsyncIterable<Listed>;
   /** One level below the prefix, sorted. */
-  children(prefix: Prefix, options?: CallOptions): Promise<Children>;
+  children(prefix: Prefix, options?: ListOptions): Promise<Children>;
   /** Puts a value, whole or not at all. */
   set(key: Key, value: Uint8Array, options?: SetOptions): Promise<void>;
   /** Begins a large value that comes in pieces. */

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CodecSpec } from "../../codec/types.js";
 import { ndarray } from "../../model/elements.js";
 import type { ValidateOptions } from "../../model/format.js";
+import { fileStore } from "../../store/file.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
@@ -70,6 +74,26 @@ describe("an array", () => {
     expect((await rules(blind)).sort()).toEqual(errors);
     await store.delete(Key.of("c/0"));
     expect(await rules(blind, { level: 3 })).toEqual(["info zarr/chunk-missing memory:"]);
+  });
+
+  it("and the groups above it show what killed writers left on a disk", async () => {
+    const root = mkdtempSync(join(tmpdir(), "octavo-validate-"));
+    try {
+      const store = fileStore(root, { durability: "none" });
+      await createGroup(store, Prefix.root, { version: 3 });
+      await createArray(store, Prefix.of("a"), { shape: [2], chunkShape: [2], dtype: "int32" });
+      await store.set(Key.of("a/c/0"), new Uint8Array(8));
+      expect((await rules(store, { level: 3 })).filter((rule) => rule.includes("leftover"))).toEqual([]);
+      for (const name of ["zarr.json.0123.partial", "a/zarr.json.0123.partial", "a/c/0.0123.partial"])
+        writeFileSync(join(root, name), "torn");
+      expect((await rules(store, { level: 3 })).sort()).toEqual([
+        "warning zarr/leftover-partial a/c/0.0123.partial",
+        "warning zarr/leftover-partial a/zarr.json.0123.partial",
+        "warning zarr/leftover-partial zarr.json.0123.partial",
+      ]);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
   });
 
   it("tells a shard's index from its chunks", async () => {

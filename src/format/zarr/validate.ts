@@ -64,6 +64,10 @@ async function* validateGroup(group: ZarrGroup, options: ValidateOptions): Async
       yield finding("warning", "consolidated-differs", group.url, message);
     }
   }
+  if ((options.level ?? 5) >= 3 && store.can.list) {
+    const { keys } = await store.children(at, { signal: options.signal, partial: true });
+    for (const key of keys) if (isPartial(key)) yield leftover(key);
+  }
   const children = (await group.children(options)) ?? [];
   for (const { name } of children) yield* validateZarr(store, `${at}${name}/` as Prefix, options);
 }
@@ -79,7 +83,9 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
     return;
   }
   if (level < 3) return;
-  const keys = array.store.can.list ? array.store.list(array.at, { signal: options.signal }) : gridKeys(array);
+  const keys = array.store.can.list
+    ? array.store.list(array.at, { signal: options.signal, partial: true })
+    : gridKeys(array);
   const atOnce = concurrency(array, {});
   let present = 0;
   let batch: Promise<Finding[] | undefined>[] = [];
@@ -132,6 +138,15 @@ async function checkKey(
 const gridOf = ({ meta }: ZarrArray): number[] =>
   meta.shape.map((length, axis) => Math.ceil(length / meta.chunkShape[axis]!));
 
+const isPartial = (name: string): boolean => name.endsWith(".partial");
+const leftover = (key: Key): Finding =>
+  finding(
+    "warning",
+    "leftover-partial",
+    key,
+    "a write that has not ended, or never will, left this; readers ignore it",
+  );
+
 /** What a key below an array is: a chunk of it, something worth a finding, or something that belongs there. */
 function placeOf(array: ZarrArray, key: Key): "chunk" | Finding | undefined {
   const { meta, at } = array;
@@ -150,8 +165,8 @@ function placeOf(array: ZarrArray, key: Key): "chunk" | Finding | undefined {
   if (/^(zarr\.json|\.zarray|\.zattrs|\.zgroup|\.zmetadata|meta|attrs|__zmeta__|__zattr__)$/.test(name))
     return undefined;
   if (name.endsWith(".lock")) return undefined; // v0 leaves them behind on purpose
-  if (name.endsWith(".partial")) {
-    return finding("warning", "leftover-partial", key, "a write that never ended left this; readers ignore it");
+  if (isPartial(name)) {
+    return leftover(key);
   }
   return finding("info", "unknown-key", key, "the key belongs to no chunk and no document of the array");
 }
