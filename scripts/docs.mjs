@@ -73,10 +73,22 @@ async function apiPages() {
   try {
     app.options.setValue("outputs", [{ name: "markdown", path: folder }]);
     await app.generateOutputs(project);
-    return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
+    return readdirSync(folder).map((name) => [name, titled(readFileSync(join(folder, name), "utf8"))]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** With the names that are imported, "octavo/zarr", and what the source says at its top. */
+function titled(page) {
+  let text = page.replace(/^(# |- \[|\[The API\].* \/ )octavo-(\w+)/gm, "$1octavo/$2");
+  for (const [path, name] of entries) {
+    const [, about = ""] = /^\/\*\*\s*([\s\S]*?)\s*\*\//.exec(readFileSync(join(root, path), "utf8")) ?? [];
+    const sentence = about.replace(/^\* |\s*\n \* ?/g, " ").trim();
+    text = text.replace(`# ${name.replace("-", "/")}\n`, (title) => `${title}\n${sentence}\n`);
+    text = text.replace(`](${name}.md)\n`, (link) => `${link.trimEnd()}: ${sentence}\n`);
+  }
+  return text;
 }
 
 const pages = new Map(await apiPages());

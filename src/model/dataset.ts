@@ -9,7 +9,9 @@ import type { NdArray, Region } from "./array.js";
 
 /** What every call that reads understands. */
 export interface ReadOptions {
+  /** Ends the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** What may be allocated; `defaultLimits` has the rest. */
   readonly limits?: Partial<Limits> | undefined;
   /** Called whenever a piece of the work is done. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -43,8 +45,10 @@ export interface ArrayDataset {
   readonly version: string;
   readonly url: string;
   readonly shape: readonly number[];
+  /** What is stored under one key: the shard where there are shards. */
   readonly chunkShape: readonly number[];
   readonly dtype: DataType;
+  /** What absent chunks are made of. */
   readonly fill: Element;
   readonly dimensionNames: readonly (string | null)[] | undefined;
   /** What a chunk goes through when it is written, first step first. */

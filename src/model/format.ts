@@ -6,7 +6,9 @@ import type { Dataset } from "./dataset.js";
 
 /** What every call to a format understands. */
 export interface FormatOptions {
+  /** Ends the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** What may be allocated; `defaultLimits` has the rest. */
   readonly limits?: Partial<Limits> | undefined;
 }
 
@@ -28,6 +30,7 @@ export interface Finding {
   readonly rule: string;
   /** Key, or key and byte or element. */
   readonly where: string;
+  /** One sentence for people. */
   readonly message: string;
   /** What `repair` would do, where it can. */
   readonly fix?: string;

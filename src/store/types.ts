@@ -19,6 +19,7 @@ export type ByteRange =
 
 /** What every call to a store understands. */
 export interface CallOptions {
+  /** Ends the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -12,7 +12,9 @@ import ts from "typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const pages = ["guide.md", "stores.md"].map((name) => readFileSync(join(root, "docs", name), "utf8")).join("\n");
+const pages = ["README.md", "docs/guide.md", "docs/stores.md"]
+  .map((path) => readFileSync(join(root, path), "utf8"))
+  .join("\n");
 const here = join(root, ".cache/guide"); // inside the project, where its types are found
 const blocks = [...pages.matchAll(/^```ts( run)?\n([\s\S]*?)^```$/gm)].map(([, run, code = ""], i) => ({
   path: join(here, `block-${i}.ts`),
@@ -24,16 +26,17 @@ const folder = mkdtempSync(join(tmpdir(), "octavo-guide-"));
 beforeAll(() => {
   mkdirSync(here, { recursive: true });
   for (const { path, code } of blocks) writeFileSync(path, code);
+  writeFileSync(join(here, "page.d.ts"), "declare function draw(values: unknown, shape: readonly number[]): void;");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it("fits the types", { timeout: 120_000 }, () => {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, ts.sys, root);
-  const program = ts.createProgram(
-    blocks.map(({ path }) => path),
-    { ...options, noUnusedLocals: false },
-  );
+  const program = ts.createProgram([join(here, "page.d.ts"), ...blocks.map(({ path }) => path)], {
+    ...options,
+    noUnusedLocals: false,
+  });
   const wrong = blocks.flatMap(({ path, code }) =>
     ts
       .getPreEmitDiagnostics(program, program.getSourceFile(path))

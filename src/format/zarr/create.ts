@@ -42,10 +42,12 @@ export type Compressor = "blosc" | "zstd" | "gzip" | "none";
 
 /** A new array; what is left out is chosen as docs/formats/zarr.md says. */
 export interface ArrayDescription {
+  /** 3 unless told otherwise. */
   readonly version?: WritableVersion | undefined;
   readonly shape: readonly number[];
   /** A type, its v3 name ("float32"), or numpy's ("<f4"). */
   readonly dtype: DataType | string;
+  /** By default the shape, its longest axis halved until a chunk is at most 2 MiB. */
   readonly chunkShape?: readonly number[] | undefined;
   /** v3: chunks lie in shards of this shape, a multiple of `chunkShape`, one key each. */
   readonly shardShape?: readonly number[] | undefined;
@@ -53,7 +55,9 @@ export interface ArrayDescription {
   readonly fill?: Element | Json | undefined;
   /** The chain, v3 style, or one word for its compressor; inside shards where there are shards. */
   readonly codecs?: readonly CodecSpec[] | Compressor | undefined;
+  /** Between the indices in the key of a chunk; "/" in v3 and "." in v2 unless told otherwise. */
   readonly separator?: "." | "/" | undefined;
+  /** v3: one per axis; null for one without a name. */
   readonly dimensionNames?: readonly (string | null)[] | undefined;
   readonly attributes?: Attributes | undefined;
 }

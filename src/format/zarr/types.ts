@@ -25,9 +25,11 @@ export interface ArrayMeta {
   readonly node: "array";
   readonly version: ZarrVersion;
   readonly shape: readonly number[];
-  /** The shape of what one key holds: the shard where there are shards. */
+  /**
+   * The shape of what one key holds: the shard where there are shards. Chunks are always stored at full size; the overhang
+   * at the edges is not data.
+   */
   readonly chunkShape: readonly number[];
-  /** Chunks are always stored at full size; the overhang at the edges is not data. */
   readonly dtype: DataType;
   /** What an absent chunk is made of; all zeros where the document says null. */
   readonly fill: Element;
