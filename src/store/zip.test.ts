@@ -5,6 +5,7 @@ import { OctavoError } from "../errors.js";
 import { failNth, faultyStore, fill, recordingStore, runStoreSuite } from "../testing/index.js";
 import { Key, Prefix } from "./key.js";
 import { memoryStore } from "./memory.js";
+import type { Store } from "./types.js";
 import { zipStore } from "./zip.js";
 import { ZipDirectory, type ZipEntry } from "./zip-directory.js";
 import { type ZipWriteOptions, zipWriteStore } from "./zip-write.js";
@@ -93,6 +94,52 @@ describe("zip, reading", () => {
     directory.set([offset, 0, 0, 0, 3, 0], end + 16);
     const file = Uint8Array.from([...local, ...extra, 1, 2, 3, ...descriptor, ...directory, 1, 2, 3]);
     expect(await (await opened(file)).get(k("a"))).toEqual(Uint8Array.of(1, 2, 3));
+  });
+  it("reads a file of more than 4 GiB, by ranges, entries and directory beyond it", async () => {
+    const far = 2 ** 33; // the rest of the file is zeros that nobody keeps
+    const plain = { flags: 0, method: 0, packed: 3, size: 3, nameLength: 1 };
+    const crc = 0x55bc801d;
+    const gap = { ...plain, key: k("g"), crc: 0, packed: far - 85, size: far - 85, offset: 34 };
+    const entries: ZipEntry[] = [
+      { ...plain, key: k("a"), crc, offset: 0 },
+      gap,
+      { ...plain, key: k("b"), crc, offset: far },
+    ];
+    const first = byHand().slice(0, 34);
+    const last = first.slice();
+    last[30] = 0x62;
+    const wide = Buffer.from(
+      "504b0304 1400 0000 0000 0000 2100 00000000 ffffffff ffffffff 0100 1400 67 0100 1000".replaceAll(" ", ""),
+      "hex",
+    );
+    const sizes = Buffer.alloc(16);
+    for (const at of [0, 8]) sizes.writeBigUInt64LE(BigInt(gap.size), at);
+    const pieces: [number, Uint8Array][] = [
+      [0, first],
+      [34, Buffer.concat([wide, sizes])],
+      [far, last],
+      [far + 34, ZipDirectory.encode(entries, far + 34)],
+    ];
+    const size = far + 34 + pieces[3]![1].length;
+    const below: Store = {
+      ...memoryStore(),
+      stat: async () => ({ size }),
+      async get(_, options) {
+        const { offset, length } = options!.range as { offset: number; length: number };
+        const out = new Uint8Array(length);
+        for (const [at, bytes] of pieces)
+          for (let i = 0; i < bytes.length; i++)
+            if (at + i >= offset && at + i < offset + length) out[at + i - offset] = bytes[i]!;
+        return out;
+      },
+    };
+    const zip = await zipStore(below, key);
+    expect(await zip.get(k("a"))).toEqual(Uint8Array.of(1, 2, 3));
+    expect(await zip.get(k("b"))).toEqual(Uint8Array.of(1, 2, 3));
+    expect((await zip.stat(k("g")))?.size).toBe(far - 85);
+    const start = 34 + 31 + 20;
+    expect(await zip.get(k("g"), { range: { offset: 2 ** 32 - start, length: 2 } })).toEqual(new Uint8Array(2));
+    await expect(zip.get(k("g"))).rejects.toMatchObject({ kind: "limit-exceeded" });
   });
   it("an absent file is NotFound", async () => {
     await expect(zipStore(memoryStore(), key)).rejects.toMatchObject({ kind: "not-found" });

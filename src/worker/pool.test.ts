@@ -108,6 +108,21 @@ describe("abort", () => {
     await Promise.all(busy);
   });
 
+  it("in the very moment in which there is room leaves the room to others", async () => {
+    const { run } = testPool({ maxQueue: 1 });
+    const busy = [run("sleep", 60), run("sleep", 1)];
+    const controllers = [new AbortController(), new AbortController()];
+    const waiting = controllers.map(({ signal }, i) => run("echo", i, { signal }));
+    const last = run("echo", "last");
+    await Promise.resolve();
+    controllers[0]!.abort("first"); // makes room for the second
+    controllers[1]!.abort("second");
+    await expect(waiting[0]).rejects.toBe("first");
+    await expect(waiting[1]).rejects.toBe("second");
+    expect(await last).toBe("last");
+    await Promise.all(busy);
+  });
+
   it("ends the wait for a task that runs, and of one that is aborted beforehand", async () => {
     const { run } = testPool();
     const controller = new AbortController();

@@ -159,6 +159,10 @@ export function createPool(options: PoolOptions = {}): Pool {
     signal?.throwIfAborted();
     if (!closed) await enterQueue(signal);
     if (closed) throw closedError();
+    if (signal?.aborted) {
+      leaveQueue(); // aborted in the moment in which there was room
+      throw signal.reason;
+    }
     return new Promise((resolve, reject) => {
       const abort = () => {
         const place = queue.indexOf(job);
