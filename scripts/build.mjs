@@ -42,18 +42,15 @@ async function bundle(source, target, options) {
 }
 
 node("scripts/kernel.mjs", "--if-stale");
-if (!bundlesOnly) {
-  rmSync(join(root, "dist"), { recursive: true, force: true });
-  node("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json");
-}
-if (existsSync(join(root, "src/worker.ts"))) {
-  await bundle("src/worker.ts", "dist/worker.js", {
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    target: "es2022",
-  });
-}
-await bundle("src/cli/main.ts", "dist/cli.cjs", {
+// A whole build is made beside dist and takes its place at the end: who runs the command meanwhile has the old one.
+const dist = bundlesOnly ? "dist" : `.cache/dist-${process.pid}`;
+if (!bundlesOnly) node("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", dist);
+await bundle("src/worker.ts", `${dist}/worker.js`, {
+  platform: "neutral",
+  mainFields: ["module", "main"],
+  target: "es2022",
+});
+await bundle("src/cli/main.ts", `${dist}/cli.cjs`, {
   format: "cjs",
   platform: "node",
   target: "node20",
@@ -62,3 +59,9 @@ await bundle("src/cli/main.ts", "dist/cli.cjs", {
   banner: { js: `#!/usr/bin/env node\nconst OCTAVO_URL=require("node:url").pathToFileURL(__filename).href;` },
 });
 esbuild.stop();
+if (!bundlesOnly) {
+  const old = `${dist}-old`;
+  if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), join(root, old));
+  renameSync(join(root, dist), join(root, "dist"));
+  rmSync(join(root, old), { recursive: true, force: true });
+}

@@ -24,7 +24,8 @@ if (major < 20 || (major === 20 && minor < 16)) {
 function run(what, command, args) {
   const { status, error, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: "utf8" });
   if (status === 0) return;
-  process.stderr.write(`${stdout ?? ""}${stderr ?? ""}`);
+  const said = `${stdout ?? ""}${stderr ?? ""}`.split("\n");
+  process.stderr.write(`${said.slice(0, 30).join("\n")}\n`); // npm explains its own usage after that
   say(`${what} failed${error === undefined ? "" : `: ${error.message}`}`);
   process.exit(3);
 }
