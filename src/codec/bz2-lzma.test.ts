@@ -59,6 +59,16 @@ describe("bz2", () => {
     expect(() => decodeBz2(BZ2, undefined, { ...limits, chunkBytes: 4 })).toThrow(LimitExceeded);
   });
 
+  test("streams of nothing cost neither memory nor time, however many", () => {
+    const many = new Uint8Array(1001 * BZ2_EMPTY.length);
+    for (let i = 0; i < 1001; i++) many.set(BZ2_EMPTY, i * BZ2_EMPTY.length);
+    const started = performance.now();
+    expect(decodeBz2(many.subarray(BZ2_EMPTY.length), 0, limits)).toHaveLength(0);
+    expect(decodeBz2(many.subarray(BZ2_EMPTY.length), undefined, limits)).toHaveLength(0);
+    expect(performance.now() - started).toBeLessThan(200); // 1 s if each had a block of its own
+    expect(() => decodeBz2(many, undefined, limits)).toThrow("at most 1000 streams");
+  });
+
   test("scrambled blocks are refused by name", () => {
     const bad = BZ2.slice();
     bad[14]! |= 0x80;

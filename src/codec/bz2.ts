@@ -17,7 +17,7 @@
 import { Corrupt, Unsupported } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { decodeOnly } from "./decode-only.js";
-import { Output, outputRoom } from "./output.js";
+import { Output, outputRoom, refuseCrumbs } from "./output.js";
 import type { CodecEntry } from "./types.js";
 
 export const bz2Codec: CodecEntry = {
@@ -28,9 +28,18 @@ export const bz2Codec: CodecEntry = {
 export function decodeBz2(bytes: Uint8Array, expected: number | undefined, limits: Limits): Uint8Array {
   const output = new Output(outputRoom("bz2 data", bytes.length, expected, limits));
   const bits = new Bits(bytes);
-  do stream(bits, output);
-  while (bits.at < bytes.length);
+  const work: Work = { rows: new Uint32Array(0) };
+  let streams = 0;
+  do {
+    refuseCrumbs("bz2 data", ++streams, bytes.length);
+    stream(bits, work, output);
+  } while (bits.at < bytes.length);
   return output.finish(expected);
+}
+
+/** The memory of a block, which all streams use. */
+interface Work {
+  rows: Uint32Array;
 }
 
 class Bits {
@@ -66,14 +75,16 @@ class Bits {
 
 const damaged = (what: string, at: number): Corrupt => new Corrupt(`the bz2 stream ${what} near byte ${at}`);
 
-function stream(bits: Bits, output: Output): void {
+function stream(bits: Bits, work: Work, output: Output): void {
   const start = bits.at;
   const magic = bits.take(24);
   const level = bits.take(8) - 0x30;
   if (magic !== 0x425a68 || level < 1 || level > 9)
     throw new Corrupt(`bz2 data should start with "BZh" and a level at byte ${start}, found 0x${magic.toString(16)}`);
   // A block is at most a quarter longer than its content: four equal bytes and the number of further ones.
-  const rows = new Uint32Array(Math.min(level * 100_000, Math.ceil(output.room.cap * 1.25)));
+  const most = Math.min(level * 100_000, Math.ceil(output.room.cap * 1.25));
+  if (work.rows.length < most) work.rows = new Uint32Array(most);
+  const rows = work.rows.subarray(0, most);
   const tooLong = (): Error =>
     rows.length < level * 100_000 ? output.room.wrong("more") : damaged("has a block beyond its level", bits.at);
   let combined = 0;

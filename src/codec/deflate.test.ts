@@ -127,6 +127,16 @@ describe.each(engines)("by %s", (_name, engine) => {
       expect(() => gzip.decompress(member.subarray(0, cut), undefined, limits)).toThrow(Corrupt);
   });
 
+  test("members of nothing cost neither memory nor time, however many", () => {
+    const empty = gzip.compress(new Uint8Array(0), 6);
+    const started = performance.now();
+    const some = new Uint8Array(1000 * empty.length);
+    for (let i = 0; i < 1000; i++) some.set(empty, i * empty.length);
+    expect(() => gzip.decompress(some, 64 << 20, limits)).toThrow("should decode to 67108864 bytes, found 0");
+    expect(performance.now() - started).toBeLessThan(1000); // 5 s if each had room for everything
+    expect(() => gzip.decompress(Buffer.concat([some, empty]), undefined, limits)).toThrow(LimitExceeded);
+  });
+
   test("the size is exact, and a bomb is refused within milliseconds", () => {
     const member = hex(`${HEADER}${STORED}${TRAILER}`);
     expect(() => gzip.decompress(member, 2, limits)).toThrow("should decode to 2 bytes, found more");

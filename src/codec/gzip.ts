@@ -17,7 +17,7 @@ import { Reader } from "../bytes/reader.js";
 import { Corrupt } from "../errors.js";
 import { type Deflate, loadDeflate } from "./deflate.js";
 import { integerOption } from "./options.js";
-import { outputRoom } from "./output.js";
+import { outputRoom, refuseCrumbs } from "./output.js";
 import type { CodecEntry } from "./types.js";
 import type { Zlib } from "./zlib.js";
 
@@ -42,7 +42,8 @@ export function gzipWith(engine: Deflate): Zlib {
       let size = 0;
       do {
         skipHeader(reader, bytes, engine);
-        const inflated = engine.inflate(bytes, reader.offset, Math.min(guess, cap - size), cap - size);
+        const room = parts.length === 0 ? guess : 1 << 14; // room for everything only once: members may be many, and empty
+        const inflated = engine.inflate(bytes, reader.offset, Math.min(room, cap - size), cap - size);
         if (inflated === "full") throw wrong("more");
         const { content, end } = inflated;
         reader.seek(end);
@@ -53,6 +54,7 @@ export function gzipWith(engine: Deflate): Zlib {
             `the gzip member that ends at byte ${reader.offset} should have crc32 ${crc} and ${length} bytes, found ${found} and ${content.length}`,
           );
         parts.push(content);
+        refuseCrumbs("gzip data", parts.length, bytes.length);
         size += content.length;
       } while (reader.remaining > 0);
       if (expected !== undefined && size !== expected) throw wrong(`${size}`);

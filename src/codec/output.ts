@@ -51,6 +51,14 @@ export class Output {
   }
 }
 
+/** Streams one after another are one content, but each costs a start: thousands of tiny ones are there to cost time. */
+export function refuseCrumbs(what: string, streams: number, bytes: number): void {
+  if (streams > 1000 && 256 * streams > bytes)
+    throw new LimitExceeded(
+      `${what} of ${bytes} bytes should be at most ${Math.max(1000, bytes >> 8)} streams, found more`,
+    );
+}
+
 /** What Node gives, as a plain array with a buffer of its own: small results share a pool, others may have room to spare. */
 export const owned = (bytes: Uint8Array): Uint8Array =>
   bytes.length === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);

@@ -17,6 +17,7 @@
  */
 import { Reader } from "../bytes/reader.js";
 import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
+import { refuseCrumbs } from "./output.js";
 
 export interface ZstdFrame {
   readonly start: number;
@@ -40,8 +41,10 @@ export function scanZstd(bytes: Uint8Array): ZstdFrame[] {
   do {
     const start = reader.offset;
     const magic = reader.u32();
-    if (magic === MAGIC) frames.push(scanFrame(reader, start));
-    else if (magic >>> 4 === 0x184d2a5) reader.skip(reader.u32());
+    if (magic === MAGIC) {
+      frames.push(scanFrame(reader, start));
+      refuseCrumbs("zstd data", frames.length, bytes.length);
+    } else if (magic >>> 4 === 0x184d2a5) reader.skip(reader.u32());
     else if ((magic >= 0xfd2fb522 && magic < MAGIC) || magic === 0xfd2fb51e)
       throw new Unsupported(
         `the zstd frame at byte ${start} is of a version before 0.8 (magic 0x${magic.toString(16)}), which no current zstd decodes`,

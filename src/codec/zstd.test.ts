@@ -116,6 +116,12 @@ describe.each(engines)("zstd by %s", (_name, zstd) => {
     expect(() => zstd.decompress(hex(text), 4, limits)).toThrow(kind);
   });
 
+  test("frames are refused where they are many and tiny", () => {
+    const many = (n: number) => hex("28b52ffd 20 00 010000".repeat(n));
+    expect(zstd.decompress(many(100), 0, limits)).toHaveLength(0);
+    expect(() => zstd.decompress(many(1001), 0, limits)).toThrow("at most 1000 streams");
+  });
+
   test("the size is exact, and a bomb is refused before it is decoded", () => {
     expect(() => zstd.decompress(hex(HAND), 3, limits)).toThrow("should decode to 3 bytes, found 4 declared");
     expect(() => zstd.decompress(hex(HAND), 5, limits)).toThrow("should decode to 5 bytes, found 4");
