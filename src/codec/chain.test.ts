@@ -269,6 +269,40 @@ describe("filters", () => {
     expect(() => codec.decode(of(1), limits)).toThrow(Corrupt);
   });
 
+  test("delta between kinds of numbers, as numpy casts and sums", async () => {
+    const float = (size: 4 | 8): DataType => ({ kind: "float", size, endian: "little" });
+    const delta = async (dtype: string, astype: string, n: number, type: DataType): Promise<ChunkCodec> =>
+      load([{ name: "delta", configuration: { dtype, astype } }, bytes("little")], spec([n], type));
+    const raw = (array: ArrayBufferView): Uint8Array => new Uint8Array(array.buffer as ArrayBuffer);
+    // Summed in float64, then rounded: in float32 the third would be 2^24.
+    const wide = await delta("<f4", "<f8", 3, float(4));
+    expect(wide.decode(raw(Float64Array.of(2 ** 24, 1, 1)), limits)).toEqual(
+      raw(Float32Array.of(2 ** 24, 2 ** 24, 2 ** 24 + 2)),
+    );
+    const cut = await delta("<i8", "<f8", 3, int(8));
+    expect(cut.decode(raw(Float64Array.of(0.75, 0.75, -3)), limits)).toEqual(raw(BigInt64Array.of(0n, 1n, -1n)));
+    expect(cut.decode(raw(Float64Array.of(Number.NaN, 1, 1)), limits)).toHaveLength(24);
+    const whole = await delta("<f8", "<i8", 2, float(8));
+    expect(whole.encode(raw(Float64Array.of(1.5, 4.25)))).toEqual(raw(BigInt64Array.of(1n, 2n)));
+  });
+
+  test("a Node Buffer at an odd address is as good as any bytes", async () => {
+    const odd = (...values: number[]): Uint8Array => {
+      const buffer = Buffer.alloc(values.length + 1);
+      buffer.set(values, 1);
+      return buffer.subarray(1);
+    };
+    const codec = await load([{ name: "delta", configuration: { dtype: "<i2" } }, bytes("little")], spec([2], int(2)));
+    expect(codec.decode(odd(1, 0, 2, 0), limits)).toEqual(of(1, 0, 3, 0));
+    const texts = await load([{ name: "vlen-bytes", configuration: {} }], spec([1], { kind: "vlen-bytes" }));
+    const packed = odd(1, 0, 0, 0, 1, 0, 0, 0, 97);
+    const [value] = texts.decode(packed, limits) as Uint8Array[];
+    packed.fill(0);
+    expect(value).toEqual(of(97));
+    const arrays = await load([{ name: "vlen-array", configuration: { dtype: "<i4" } }], spec([1], { kind: "string" }));
+    expect(arrays.decode(odd(1, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0, 0), limits)).toEqual([Int32Array.of(7)]);
+  });
+
   test("packbits starts with its padding", async () => {
     const codec = await load([{ name: "packbits", configuration: {} }, bytes()], spec([3], { kind: "bool", size: 1 }));
     expect(codec.decode(of(5, 0b10100000), limits)).toEqual(of(1, 0, 1));

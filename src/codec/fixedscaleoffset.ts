@@ -1,7 +1,7 @@
 /** `fixedscaleoffset` of numcodecs, decoding: stored / scale + offset, calculated as numpy does, then cast to `dtype`. */
 import { Unsupported } from "../errors.js";
 import { decodeOnly } from "./decode-only.js";
-import { bytesOf, numericOption, numericView, recast } from "./numeric.js";
+import { bytesOf, numericOption, numericView, putNumber, recast } from "./numeric.js";
 import { numberOption, textOption } from "./options.js";
 import type { CodecEntry } from "./types.js";
 
@@ -26,9 +26,7 @@ export const fixedScaleOffsetCodec: CodecEntry = {
         const out = numericView(dtype, new Uint8Array(stored.length * dtype.size));
         for (let i = 0; i < stored.length; i++) {
           const value = round(round(Number(stored[i]!) / round(scale)) + round(offset));
-          if (out instanceof BigInt64Array || out instanceof BigUint64Array)
-            out[i] = Number.isFinite(value) ? BigInt(Math.trunc(value)) : 0n;
-          else out[i] = value;
+          putNumber(out, i, value);
         }
         return bytesOf(out);
       },

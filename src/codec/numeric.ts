@@ -17,12 +17,25 @@ type Constructor = new (buffer: ArrayBufferLike, at: number, length: number) => 
 /** Little-endian bytes as a typed array, without a copy where the alignment allows it. */
 export function numericView({ kind, size }: NumericType, bytes: Uint8Array): NumericArray {
   const View = (constructors[kind] as unknown as { [size: number]: Constructor })[size]!;
-  const aligned = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
+  const aligned = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes); // not slice: that of a Buffer does not copy
   return new View(aligned.buffer, aligned.byteOffset, Math.floor(aligned.length / size));
 }
 
 export const bytesOf = (array: NumericArray): Uint8Array =>
   new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+
+export const isBig = (array: NumericArray): array is BigInt64Array | BigUint64Array =>
+  array instanceof BigInt64Array || array instanceof BigUint64Array;
+
+/** A float cast to the array's type: integers cut off the fraction. */
+export function putNumber(out: NumericArray, i: number, value: number): void {
+  if (isBig(out)) out[i] = Number.isFinite(value) ? BigInt(Math.trunc(value)) : 0n;
+  else out[i] = value;
+}
+
+/** How numpy rounds what it calculates from both types: to float32 where that holds all values of either. */
+export const rounding = (a: NumericType, b: NumericType): ((value: number) => number) =>
+  [a, b].every(({ kind, size }) => (kind === "float" ? size === 4 : size <= 2)) ? Math.fround : (value) => value;
 
 /** What a codec that turns `dtype` into `astype` leaves to the next one; `dtype` must be that of the array. */
 export function recast(

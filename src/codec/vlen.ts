@@ -32,7 +32,7 @@ export const vlenBytesCodec: CodecEntry = {
   load: async () =>
     vlen(
       "vlen-bytes",
-      (bytes) => bytes.slice(), // of its own, so that one element does not keep the whole chunk
+      (bytes) => new Uint8Array(bytes), // of its own, so that one element does not keep the whole chunk
       (value) => {
         if (!(value instanceof Uint8Array)) throw new InvalidInput(`vlen-bytes takes bytes, found ${typeof value}`);
         return value;
@@ -44,7 +44,7 @@ export const vlenArrayCodec: CodecEntry = {
   name: "vlen-array",
   async load(configuration) {
     const item = numericOption(configuration, "vlen-array", "dtype");
-    const swap = (bytes: Uint8Array): Uint8Array => (item.endian === "big" ? swapBytes(bytes, item.size) : bytes);
+    const unit = item.endian === "big" ? item.size : 1;
     return vlen(
       "vlen-array",
       (bytes) => {
@@ -52,11 +52,11 @@ export const vlenArrayCodec: CodecEntry = {
           throw new Corrupt(
             `an element of vlen-array should be whole items of ${item.size} bytes, found ${bytes.length}`,
           );
-        return numericView(item, swap(bytes.slice()));
+        return numericView(item, swapBytes(bytes, unit));
       },
       (value) => {
         if (typeof value === "string") throw new InvalidInput("vlen-array takes arrays of numbers, found a text");
-        return swap(bytesOf(value as NumericArray));
+        return swapBytes(bytesOf(value as NumericArray), unit);
       },
     );
   },
