@@ -2,7 +2,7 @@
 import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
 import { type DecodeLoop, decodeFault, type Kernel, type Workspace } from "../kernel/index.js";
 import { decodedCap, type Limits } from "../limits.js";
-import { filterBlock } from "./blosc-filter.js";
+import { filterBlock, filterBlocks } from "./blosc-filter.js";
 import { type BloscCodec, headerSize, parseBloscHeader } from "./blosc-header.js";
 
 /** What blosc needs from elsewhere: the loops, and those of the larger codecs that were loaded. */
@@ -27,12 +27,16 @@ export function decodeBlosc(
   const header = parseBloscHeader(bytes);
   const { nbytes, blocksize } = header;
   checkSize(nbytes, bytes.length, expected, limits);
-  if (header.stored) return bytes.slice(headerSize, headerSize + nbytes);
+  const out = into?.length === nbytes ? into : new Uint8Array(nbytes);
+  if (header.stored) {
+    out.set(bytes.subarray(headerSize, headerSize + nbytes));
+    return out;
+  }
 
   const view = new DataView(bytes.buffer, bytes.byteOffset, header.cbytes);
-  const room = tools.kernel.reserve(longestStream(blocksize) + 3 * blocksize);
-  const block = room.start + longestStream(blocksize);
-  const out = into?.length === nbytes ? into : new Uint8Array(nbytes);
+  const longest = Math.min(longestStream(blocksize), header.cbytes);
+  const room = tools.kernel.reserve(longest + filterBlocks[header.shuffle] * blocksize);
+  const block = room.start + longest;
   for (let i = 0, at = 0; at < nbytes; i++, at += blocksize) {
     const size = Math.min(blocksize, nbytes - at);
     const streams = size < blocksize ? 1 : header.streams;
@@ -93,7 +97,9 @@ function decodeStream(
     if (codec === "zstd") refuseOldZstd(stream);
     const inner = tools[codec];
     if (inner === undefined)
-      throw new Unsupported(`a blosc chunk is compressed with ${codec}, which is not what the codec's cname says`);
+      throw new Unsupported(
+        `a blosc chunk is compressed with ${codec}, which was not loaded, as the codec's cname says otherwise`,
+      );
     room.memory.set(inner.decompress(stream, size, limits), target);
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** The shuffle of one blosc block, in a workspace of three blocks: the block, the result, and scratch. */
+/** The shuffle of one blosc block, in a workspace of up to three blocks: the block, the result, and scratch. */
 import type { Workspace } from "../kernel/index.js";
 import type { BloscShuffle } from "./blosc-header.js";
 
@@ -7,6 +7,9 @@ export interface BlockLayout {
   readonly typesize: number;
   readonly blocksize: number;
 }
+
+/** How many blocks the workspace has. */
+export const filterBlocks = { none: 1, byte: 2, bit: 3 } as const;
 
 /**
  * Shuffles or unshuffles the `size` bytes at `block`, and answers where the result lies: one block further on, or in place

@@ -4,13 +4,14 @@ import fc from "fast-check";
 import NumcodecsBlosc from "numcodecs/blosc";
 import { describe, expect, it } from "vitest";
 import { fixtures } from "../../test/fixtures.js";
-import { Corrupt, InvalidInput, LimitExceeded, Unsupported } from "../errors.js";
+import { Corrupt, InvalidInput, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
 import { loadKernel, plainKernel } from "../kernel/index.js";
 import { defaultLimits } from "../limits.js";
 import { type BloscOptions, type BloscTools, bloscCodec, decodeBlosc, encodeBlosc, parseBloscHeader } from "./blosc.js";
 import type { BytesCodec, CodecSpec } from "./types.js";
 import { loadZlib } from "./zlib.js";
 import { loadZstd } from "./zstd.js";
+import { nativeZstd } from "./zstd-engine.js";
 
 const inner = { zlib: await loadZlib(), zstd: await loadZstd() };
 const wasm: BloscTools = { kernel: await loadKernel(), ...inner };
@@ -84,6 +85,35 @@ describe("hand-packed", () => {
   it("a codec that was not loaded is named", () => {
     const bytes = encodeBlosc(new Uint8Array(1000), { ...defaults, cname: "zstd" }, wasm);
     expect(() => decode(bytes, 1000, { kernel: plainKernel })).toThrow(Unsupported);
+  });
+  it("memory that is given is used, also for stored chunks, and a Buffer's is not kept", () => {
+    for (const [bytes, size] of [
+      [stored, 8],
+      [shuffled, 10],
+    ] as const) {
+      const into = new Uint8Array(size);
+      expect(decodeBlosc(bytes, size, defaultLimits, wasm, into)).toBe(into);
+      expect(decodeBlosc(bytes, size, defaultLimits, wasm, new Uint8Array(3))).toEqual(into);
+      const buffer = Buffer.from(bytes);
+      const out = decode(buffer, size);
+      buffer.fill(0);
+      expect(out).toEqual(into);
+    }
+  });
+  it("a block for which there is no memory is refused with one of the six errors", () => {
+    const size = 2 ** 31 - 64;
+    const bytes = new Uint8Array(40);
+    const view = new DataView(bytes.buffer);
+    bytes.set([2, 1, 0b001_1_0_1_0_0, 4]);
+    for (const [at, value] of [
+      [4, size],
+      [8, size],
+      [12, 40],
+      [16, 20],
+      [20, 16],
+    ] as const)
+      view.setUint32(at, value, true);
+    expect(() => decode(bytes, size)).toThrow(OctavoError);
   });
   it("a size over the limits is refused before anything is allocated", () => {
     const bomb = change(stored, [7, 0x7f], [2, 0x21], [11, 0x7f], [3, 4]);
@@ -261,6 +291,15 @@ describe("configuration", () => {
     expect((await load({ cname: "zstd", shuffle: "bitshuffle", typesize: 2 })).encode(bytes)[2]! & 5).toBe(4);
     expect((await load({ cname: "zlib", shuffle: "noshuffle" })).encode(bytes)[2]! & 5).toBe(0);
     expect(same(old.decode(modern.encode(bytes), 4000, defaultLimits), bytes)).toBe(true);
+  });
+  it("may name another compressor than the chunk: what Node has in itself reads it", async () => {
+    const bytes = Uint8Array.from({ length: 4000 }, (_, i) => i >> 5);
+    const lz4 = await load({ cname: "lz4" });
+    for (const cname of ["zlib", "zstd"] as const) {
+      if (cname === "zstd" && nativeZstd() === undefined) continue;
+      const encoded = encodeBlosc(bytes, { ...defaults, cname }, wasm);
+      expect(same(lz4.decode(encoded, bytes.length, defaultLimits), bytes)).toBe(true);
+    }
   });
   it("that is wrong is refused", async () => {
     for (const wrong of [

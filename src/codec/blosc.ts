@@ -1,6 +1,7 @@
 /** Blosc 1 as a codec: the words of zarr v3 and of numcodecs (v0 to v2), and what has to be loaded for them. */
 import { InvalidInput } from "../errors.js";
 import { loadKernel } from "../kernel/index.js";
+import { builtin } from "../platform.js";
 import { type BloscTools, decodeBlosc } from "./blosc-decode.js";
 import { type BloscName, encodeBlosc } from "./blosc-encode.js";
 import type { BloscShuffle } from "./blosc-header.js";
@@ -53,10 +54,17 @@ function shuffleOption(configuration: CodecSpec["configuration"], typesize: numb
   return chosen === 0 ? "none" : chosen === 1 ? "byte" : "bit";
 }
 
-/** The larger codecs arrive only where a file uses them. */
+/**
+ * A chunk's own header says how it is compressed, whatever the metadata name. What Node has in itself is therefore always
+ * there; where the larger codecs would have to be fetched, only the one that the metadata name is.
+ */
 async function loadTools(cname: BloscName): Promise<BloscTools> {
-  const kernel = await loadKernel();
-  if (cname === "zlib") return { kernel, zlib: await (await import("./zlib.js")).loadZlib() };
-  if (cname === "zstd") return { kernel, zstd: await (await import("./zstd.js")).loadZstd() };
-  return { kernel };
+  const node = builtin("node:zlib");
+  const zlib = cname === "zlib" || node !== undefined;
+  const zstd = cname === "zstd" || node?.zstdDecompressSync !== undefined;
+  return {
+    kernel: await loadKernel(),
+    ...(zlib && { zlib: await (await import("./zlib.js")).loadZlib() }),
+    ...(zstd && { zstd: await (await import("./zstd.js")).loadZstd() }),
+  };
 }

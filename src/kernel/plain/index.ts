@@ -1,4 +1,5 @@
 /** The loops in plain TypeScript, for places without WebAssembly SIMD and for blocks too large for its memory. */
+import { LimitExceeded } from "../../errors.js";
 import type { Kernel, Workspace } from "../types.js";
 import { slack } from "../types.js";
 import { lz4hcEncode } from "./chain.js";
@@ -22,8 +23,16 @@ export const plainKernel: Kernel = {
   },
 };
 
+function memory(size: number): Uint8Array {
+  try {
+    return new Uint8Array(size);
+  } catch (cause) {
+    throw new LimitExceeded(`no memory could be had for a workspace of ${size} bytes`, { cause, reason: "memory" });
+  }
+}
+
 function makeWorkspace(size: number): Workspace {
-  const m = new Uint8Array(size);
+  const m = memory(size);
   return {
     memory: m,
     start: 0,
