@@ -46,6 +46,12 @@ export type FixedDataType = Extract<DataType, { size: number }>;
 
 export const isFixed = (dtype: DataType): dtype is FixedDataType => "size" in dtype;
 
+/**
+ * What one element takes in memory, as limits count it. A value of variable size is taken for 64 bytes, its reference and its
+ * head included: 2^31 bytes are then 2^25 values, the most that engines keep in one array without falling to a table.
+ */
+export const memorySize = (dtype: DataType): number => (isFixed(dtype) ? dtype.size : 64);
+
 /** The number of bytes whose order is swapped together: 4 for float32, 4 for complex64, 4 for utf32, 1 where order has no meaning. */
 export function swapUnit(dtype: FixedDataType): 1 | 2 | 4 | 8 {
   switch (dtype.kind) {

@@ -1,5 +1,5 @@
 /** `octavo get`: a region of an array as .npy, JSON or CSV, in blocks that fit into memory; or one key as it is. */
-import { isFixed } from "../bytes/dtype.js";
+import { memorySize } from "../bytes/dtype.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import { InvalidInput } from "../errors.js";
 import { writeNpy } from "../format/interchange/npy.js";
@@ -23,7 +23,6 @@ const EXTENSIONS = ["npy", "json", "csv"] as const;
 type Extension = (typeof EXTENSIONS)[number];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
-const REFERENCE = 64; // what an element of variable size is taken for
 const PIECE = 16 << 20; // bytes of a raw value at a time
 
 export const get = verb({
@@ -64,7 +63,7 @@ export const get = verb({
     const { requests, bytes } = await array.plan(region);
     session.output.detail(`reading takes about ${requests} requests and ${bytesText(bytes)}`);
     const writer = writerOf(extension, shape, array.dtype);
-    const size = isFixed(array.dtype) ? Math.max(1, array.dtype.size) : REFERENCE;
+    const size = Math.max(1, memorySize(array.dtype));
     const limit = Math.max(1, Math.floor((options["max-memory"] ?? BLOCK) / size));
 
     const reading: ReadRegionOptions = { signal: session.signal, pool: createPool() };

@@ -61,6 +61,14 @@ describe("a chain", () => {
   test("refuses a chunk beyond the limit before decoding it", async () => {
     const codec = await load([bytes("little")], spec([2 ** 20, 2 ** 20], int(4)));
     expect(() => codec.decode(of(0), limits)).toThrow(LimitExceeded);
+    // More values than an engine keeps in one array, in a shard that says that it has none of them.
+    const inner = {
+      chunk_shape: [2 ** 26],
+      codecs: ["vlen-utf8"],
+      index_codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+    };
+    const texts = await load([{ name: "sharding_indexed", configuration: inner }], spec([2 ** 26], { kind: "string" }));
+    expect(() => texts.decode(new Uint8Array(16).fill(255), limits)).toThrow(LimitExceeded);
   });
 
   test("checks what codecs that are not its own give", async () => {

@@ -4,7 +4,7 @@
  * Bound to the chunk that it works on, a chain knows the size of everything between two codecs wherever that does not depend
  * on the values, and so what every decoder must give; only what lies behind a compressor is bounded by limits instead.
  */
-import { isFixed } from "../bytes/dtype.js";
+import { isFixed, memorySize } from "../bytes/dtype.js";
 import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { elementCount } from "../space/shape.js";
@@ -29,7 +29,7 @@ export interface CodecChain {
 
 export interface ChunkCodec {
   readonly spec: ChunkSpec;
-  /** Bytes in memory; for elements of variable size what their references take. */
+  /** Bytes in memory; for elements of variable size what they are taken for. */
   readonly bytes: number;
   /** Bytes when encoded, where that does not depend on the values. */
   readonly encodedSize: number | undefined;
@@ -40,7 +40,6 @@ export interface ChunkCodec {
   readonly shard: Shard | undefined;
 }
 
-const REFERENCE = 8;
 const standard = codecRegistry();
 
 export const CodecChain = {
@@ -88,7 +87,7 @@ function bind(
     sizes.push(size === undefined ? undefined : codec.encodedSize?.(size));
   }
   const count = elementCount(spec.shape);
-  const bytes = count * (isFixed(spec.dtype) ? spec.dtype.size : REFERENCE);
+  const bytes = count * memorySize(spec.dtype);
   const length = isFixed(spec.dtype) ? bytes : count;
   return {
     spec,

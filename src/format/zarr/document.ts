@@ -4,13 +4,12 @@
  * Octavo counts with numbers, so an extent beyond 2^53 − 1 is refused rather than rounded; a chunk must fit the caller's
  * limits before anybody allocates one.
  */
-import { type DataType, isFixed } from "../../bytes/dtype.js";
+import { type DataType, memorySize } from "../../bytes/dtype.js";
 import { isJsonObject, type Json, type JsonObject, parseJson, showJson } from "../../bytes/json.js";
 import { Corrupt, LimitExceeded } from "../../errors.js";
 import type { Limits } from "../../limits.js";
 
 const MAX_RANK = 64; // numpy's own
-const REFERENCE = 8; // bytes that an element of variable size takes in memory at least
 
 export function readDocument(bytes: Uint8Array, limits: Limits, where: string): JsonObject {
   // Python writes NaN and Infinity as bare words into attributes, also in v2 and v3.
@@ -74,7 +73,7 @@ export function asChunkShape(value: Json | undefined, shape: readonly number[], 
 
 /** Refuses chunks that nobody could hold in memory, before anybody tries. */
 export function checkChunkBytes(chunkShape: readonly number[], dtype: DataType, limits: Limits, where: string): void {
-  const bytes = chunkShape.reduce((product, length) => product * length, isFixed(dtype) ? dtype.size : REFERENCE);
+  const bytes = chunkShape.reduce((product, length) => product * length, memorySize(dtype));
   if (bytes > limits.chunkBytes)
     throw new LimitExceeded(
       `${where} has chunks of [${chunkShape}] elements, ${bytes} bytes each, at most ${limits.chunkBytes} are allowed`,

@@ -4,7 +4,7 @@
  * A chunk that is absent is made of the fill value. Only keys inside the grid are ever asked for, so stale chunks, locks
  * and partial files have no way in.
  */
-import { isFixed } from "../../bytes/dtype.js";
+import { isFixed, memorySize } from "../../bytes/dtype.js";
 import { copyStrided, fillStrided } from "../../codec/strided.js";
 import type { ChunkData } from "../../codec/types.js";
 import { LimitExceeded, OctavoError } from "../../errors.js";
@@ -31,7 +31,6 @@ export interface ReadRegionOptions extends ReadArrayOptions {
 
 const IN_FLIGHT = 64 << 20;
 /** What an element of variable size takes at least. */
-const REFERENCE = 8;
 
 export async function readRegion(array: ZarrArray, region?: Region, options: ReadRegionOptions = {}): Promise<NdArray> {
   const { meta } = array;
@@ -105,13 +104,13 @@ export async function planRegion(array: ZarrArray, region?: Region): Promise<Rea
   const elements = pieces * elementCount(inner ?? meta.chunkShape);
   return {
     requests: whole ? chunks : chunks + pieces,
-    bytes: elements * (isFixed(meta.dtype) ? meta.dtype.size : REFERENCE),
+    bytes: elements * memorySize(meta.dtype),
     exact: false,
   };
 }
 
 function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, where: string): void {
-  const size = isFixed(meta.dtype) ? meta.dtype.size : REFERENCE;
+  const size = memorySize(meta.dtype);
   const bytes = axes.reduce((product, axis) => product * axis.count, size);
   if (bytes > limits.resultBytes) {
     throw new LimitExceeded(
@@ -148,7 +147,7 @@ export function filled(meta: ArrayMeta, count: number): ChunkData {
 /** How many chunks are under way at once. Beyond what keeps workers busy with local files, more only crowds the caches. */
 export function concurrency({ meta, store }: ZarrArray, { concurrency, pool }: ReadRegionOptions): number {
   if (concurrency !== undefined) return concurrency;
-  const size = isFixed(meta.dtype) ? meta.dtype.size : REFERENCE;
+  const size = memorySize(meta.dtype);
   const fit = Math.floor(IN_FLIGHT / (elementCount(meta.chunkShape) * size));
   const most = pool !== undefined && pool.size > 0 && "pathOf" in store ? 2 * pool.size + 1 : 32;
   return Math.max(2, Math.min(most, fit));
