@@ -9,7 +9,6 @@
  * | 3    | the data cannot be read (or written): NotFound, Corrupt, Unsupported, LimitExceeded, or a bug   |
  * | 4    | interrupted; writers commit at the end, so nothing half-written is visible                      |
  */
-import { setMaxListeners } from "node:events";
 import { InvalidInput, OctavoError } from "../errors.js";
 import { nearest, parse } from "./args.js";
 import { createOutput, type Output, visible } from "./output.js";
@@ -65,7 +64,6 @@ async function run(entry: Entry, args: readonly string[]): Promise<ExitCode> {
   const mode = progress === "json" ? "json" : line ? "line" : "none";
   const report = createReport(mode, (text) => void process.stderr.write(text));
   const interrupted = new AbortController();
-  setMaxListeners(0, interrupted.signal); // every request and every task that is under way listens to it
   const interrupt = (): void => {
     if (interrupted.signal.aborted) process.exit(4); // the second time, whatever is still going on
     interrupted.abort(new Interrupted());

@@ -2,6 +2,7 @@
 import { OctavoError } from "../errors.js";
 import type { Finding, Severity } from "../model/format.js";
 import { choice } from "./args.js";
+import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { type ExitCode, verb } from "./verb.js";
 
@@ -14,6 +15,7 @@ export const validate = verb({
       ["1", "2", "3", "4", "5"],
       "1 metadata · 2 structure · 3 presence · 4 chunks decode · 5 everything (default)",
     ),
+    progress: progressOption,
   },
   examples: [
     ["octavo validate data.zarr", "everything, down to the last chunk"],
@@ -21,13 +23,14 @@ export const validate = verb({
     ["octavo validate data.zarr --json > report.json", "findings with rule, place and severity"],
   ],
   async run([url], options, session) {
-    const { output, signal } = session;
+    const { output, signal, report } = session;
     const source = await findSource(url!, options, session);
     const level = Number(options.level ?? "5") as 1 | 2 | 3 | 4 | 5;
     const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
     const findings: Finding[] = [];
     if (!output.json) output.line(`${output.bold(source.match.summary)}  ${output.dim(url!)}`);
-    for await (const finding of source.format.validate(source.store, source.at, { level, signal })) {
+    const work = { level, signal, onProgress: report.update };
+    for await (const finding of source.format.validate(source.store, source.at, work)) {
       counts[finding.severity]++;
       if (output.json) findings.push(finding);
       else {
@@ -38,6 +41,7 @@ export const validate = verb({
         if (finding.fix !== undefined) output.line(`         ${output.dim(`fix: ${finding.fix}`)}`);
       }
     }
+    report.end();
     const valid = counts.error === 0;
     const readable = valid || (await opens(source, signal));
     if (output.json) {

@@ -238,8 +238,9 @@ function retyped(values: NdArray, meta: ArrayMeta): NdArray {
 }
 
 /**
- * Whole target chunks, and along each axis enough of them to hold a source chunk, last axis first, while a block takes no
- * more than a quarter of the memory: the block is there twice, and chunks are under way on both sides.
+ * Whole target chunks: along each axis enough of them to hold a source chunk, then as many as there are, so that there is
+ * work for all workers; both last axis first, while a block takes no more than a quarter of the memory: the block is there
+ * twice, and chunks are under way on both sides.
  */
 export function blockShape(source: ArrayDataset, meta: ArrayMeta, maxMemory: number): number[] {
   const size = isFixed(meta.dtype) ? meta.dtype.size : 64;
@@ -250,11 +251,14 @@ export function blockShape(source: ArrayDataset, meta: ArrayMeta, maxMemory: num
       `one chunk of [${meta.chunkShape}] takes ${bytes()} bytes, but only ${maxMemory} may be used`,
     );
   }
-  for (let axis = block.length - 1; axis >= 0; axis--) {
+  const grow = (axis: number, length: number): void => {
     const own = meta.chunkShape[axis]!;
-    const wanted = Math.ceil(Math.min(source.chunkShape[axis]!, source.shape[axis]!) / own);
+    const wanted = Math.ceil(Math.min(length, source.shape[axis]!) / own);
     const fits = Math.floor(maxMemory / 4 / ((bytes() / block[axis]!) * own));
     block[axis] = own * Math.max(1, Math.min(wanted, fits));
-  }
+  };
+  const axes = block.map((_, axis) => axis).reverse();
+  for (const axis of axes) grow(axis, source.chunkShape[axis]!);
+  for (const axis of axes) grow(axis, Number.POSITIVE_INFINITY);
   return block;
 }

@@ -2,7 +2,7 @@
 import type { Limits } from "../limits.js";
 import type { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
-import type { Dataset } from "./dataset.js";
+import type { Dataset, Progress } from "./dataset.js";
 
 /** What every call to a format understands. */
 export interface FormatOptions {
@@ -40,6 +40,8 @@ export interface Finding {
 export interface ValidateOptions extends FormatOptions {
   /** 1 metadata · 2 structure · 3 counts and presence · 4 chunks decode · 5 everything. The default is 5. */
   readonly level?: 1 | 2 | 3 | 4 | 5 | undefined;
+  /** How far it is, of the array that is being looked at. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** A format: how to recognise, open and check what is at a place in a store. */

@@ -6,7 +6,9 @@
  * The n-th pause is random, up to base · 2^n: many clients that failed together do not come back together. A server that
  * names a time (Retry-After) gets at least that.
  */
+
 import { Corrupt, LimitExceeded, OctavoError } from "../errors.js";
+import { onAbort } from "../signal.js";
 import { isTransient } from "./response.js";
 import type { CallOptions, Store } from "./types.js";
 import { wrap } from "./wrap.js";
@@ -90,14 +92,13 @@ function gaveUp(error: OctavoError, tries: number): OctavoError {
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((done, fail) => {
     signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      fail(signal?.reason);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
+      stopListening();
       done();
     }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
+    const stopListening = onAbort(signal, () => {
+      clearTimeout(timer);
+      fail(signal?.reason);
+    });
   });
 }

@@ -8,7 +8,9 @@
  *
  * The caller's own fetch may ignore its signal: an abort and a silence end the call all the same.
  */
+
 import { InvalidInput, LimitExceeded } from "../errors.js";
+import { onAbort } from "../signal.js";
 
 /** As the platform's `fetch`; a caller may bring one that signs, counts or answers by itself. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
@@ -73,10 +75,10 @@ function startWatch(
   const patientUntil = performance.now() + moved / SLOWEST;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const leave = () => controller.abort(outer?.reason);
+  const leave = onAbort(outer, () => controller.abort(outer?.reason));
   const end = () => {
     clearTimeout(timer);
-    outer?.removeEventListener("abort", leave);
+    leave();
   };
   const arm = (ms: number) => {
     timer = setTimeout(check, Math.min(ms, 2 ** 31 - 1));
@@ -91,7 +93,6 @@ function startWatch(
     );
   };
 
-  outer?.addEventListener("abort", leave, { once: true });
   check();
   return {
     signal: controller.signal,

@@ -2,6 +2,8 @@
  * One request for many callers. Whoever joins may leave by its own signal without harm to the others; when everybody has
  * left, the request itself is aborted.
  */
+import { onAbort } from "../signal.js";
+
 export interface Shared<T> {
   join(signal: AbortSignal | undefined): Promise<T>;
   /** Everybody has left: nobody should join any more. */
@@ -23,12 +25,10 @@ export function share<T>(start: (signal: AbortSignal) => Promise<T>): Shared<T> 
       waiting++;
       if (signal === undefined) return request;
       return new Promise<T>((done, fail) => {
-        const leave = () => {
+        const stay = onAbort(signal, () => {
           fail(signal.reason);
           if (--waiting === 0) controller.abort(signal.reason);
-        };
-        signal.addEventListener("abort", leave, { once: true });
-        const stay = () => signal.removeEventListener("abort", leave);
+        });
         request.then(done, fail).finally(stay);
       });
     },

@@ -7,8 +7,10 @@
  * A worker that dies takes its tasks with it, as errors; the next task starts another. Idle workers do not keep a Node
  * process alive.
  */
+
 import { InvalidInput } from "../errors.js";
 import { builtin } from "../platform.js";
+import { onAbort } from "../signal.js";
 import { PortableError, type Reply, type Request } from "./message.js";
 import type { Tasks } from "./tasks.js";
 import { startThread, type Thread } from "./thread.js";
@@ -88,14 +90,13 @@ export function createPool(options: PoolOptions = {}): Pool {
     }
     return new Promise((resolve, reject) => {
       const enter = () => {
-        signal?.removeEventListener("abort", give);
+        stopListening();
         resolve();
       };
-      const give = () => {
+      const stopListening = onAbort(signal, () => {
         waiting.splice(waiting.indexOf(enter), 1);
         reject(signal!.reason);
-      };
-      signal?.addEventListener("abort", give, { once: true });
+      });
       waiting.push(enter);
     });
   }
@@ -175,11 +176,11 @@ export function createPool(options: PoolOptions = {}): Pool {
       const settle =
         <T>(then: (value: T) => void) =>
         (value: T) => {
-          signal?.removeEventListener("abort", abort);
+          stopListening();
           then(value);
         };
       const job: Job = { task, payload, transfer, resolve: settle(resolve), reject: settle(reject) };
-      signal?.addEventListener("abort", abort, { once: true });
+      const stopListening = onAbort(signal, abort);
       queue.push(job);
       dispatch();
     });

@@ -14,6 +14,7 @@ const LAYERS = [
   "errors",
   "limits",
   "platform",
+  "signal",
   "bytes",
   "space",
   "kernel",

@@ -87,12 +87,16 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
     ? array.store.list(array.at, { signal: options.signal, partial: true })
     : gridKeys(array);
   const atOnce = concurrency(array, {});
+  const total = gridOf(array).reduce((product, n) => product * n, 1);
   let present = 0;
+  let done = 0;
   let batch: Promise<Finding[] | undefined>[] = [];
   const settle = async (): Promise<Finding[]> => {
     const results = await Promise.all(batch);
     batch = [];
     present += results.filter((found) => found !== undefined).length;
+    done += results.length;
+    options.onProgress?.({ done, total, unit: "chunks" });
     return results.flatMap((found) => found ?? []);
   };
   for await (const { key } of keys) {
@@ -102,7 +106,6 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
     if (batch.length >= atOnce) yield* await settle();
   }
   yield* await settle();
-  const total = gridOf(array).reduce((product, n) => product * n, 1);
   if (present < total) {
     const message = `${total - present} of ${total} chunks are absent and read as fill`;
     yield finding("info", "chunk-missing", array.url, message);
