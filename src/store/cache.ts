@@ -6,7 +6,7 @@
  * store is forgotten here; what others write is not noticed, so this is for data that stay as they are while they are read.
  */
 import type { Key } from "./key.js";
-import { rangeText, spanOf } from "./range.js";
+import { rangeText, spanFor } from "./range.js";
 import { type Shared, share } from "./share.js";
 import type { GetOptions, Store } from "./types.js";
 import { wrap } from "./wrap.js";
@@ -73,20 +73,21 @@ export function cacheStore(store: Store, options: CacheOptions = {}): Store {
   }
 
   function request(id: string, key: Key, call: GetOptions | undefined): Promise<Value> {
-    let shared = underWay.get(id);
+    const asked = `${id}\n${call?.most ?? ""}`;
+    let shared = underWay.get(asked);
     if (shared === undefined || shared.abandoned) {
       const before = writes;
       const made = share(async (signal) => {
         try {
-          const value = await store.get(key, { range: call?.range, signal });
+          const value = await store.get(key, { range: call?.range, most: call?.most, signal });
           if (writes === before) keep(id, value);
           return value;
         } finally {
-          if (underWay.get(id) === made) underWay.delete(id);
+          if (underWay.get(asked) === made) underWay.delete(asked);
         }
       });
       shared = made;
-      underWay.set(id, made);
+      underWay.set(asked, made);
     }
     return shared.join(call?.signal);
   }
@@ -98,7 +99,7 @@ export function cacheStore(store: Store, options: CacheOptions = {}): Store {
       if (kept.has(whole)) {
         const value = touch(whole);
         if (value === undefined) return undefined;
-        const { offset, length } = spanOf(call?.range, value.length, `${store.url}/${key}`);
+        const { offset, length } = spanFor(call, value.length, `${store.url}/${key}`);
         return value.slice(offset, offset + length);
       }
       const id = whole + (call?.range === undefined ? "" : rangeText(call.range));

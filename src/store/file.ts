@@ -13,7 +13,7 @@ import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
 import { meansAbsent, PARTIAL, Root, realPathOf, storageError } from "./file-path.js";
 import { type Durability, SMALL, settled, stage, syncDirectory, versionOf } from "./file-write.js";
 import { Key, type Prefix } from "./key.js";
-import { spanOf } from "./range.js";
+import { spanFor } from "./range.js";
 import { sinkState } from "./sink.js";
 import type { Listed, ListOptions, SetOptions, Sink, Store } from "./types.js";
 
@@ -55,7 +55,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
       options?.signal?.throwIfAborted();
       const path = root.path(key);
       return withFile(root, key, path, (fd, stat) => {
-        const { offset, length } = spanOf(options?.range, stat.size, path);
+        const { offset, length } = spanFor(options, stat.size, path);
         return read(fd, offset, length, path);
       });
     },

@@ -142,7 +142,7 @@ export function gsStore(options: GsOptions): GsStore {
       const check = pins.expect(key, where);
       const response = await ask(`/${name(root + key)}?alt=media`, where, options, header);
       if (response.ok && range !== undefined) check(response);
-      if (response.ok) return readBody(response, range, where);
+      if (response.ok) return readBody(response, range, where, options?.most);
       return response.status === 416 && range !== undefined ? fromSize(range) : absent(response, where);
     },
     stat,

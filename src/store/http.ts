@@ -84,7 +84,7 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
       const where = `${base}/${key}`;
       if (range === undefined) {
         const response = await request(key, "GET", {}, call);
-        return (await isAbsent(response, key)) ? undefined : readBody(response, range, where);
+        return (await isAbsent(response, key)) ? undefined : readBody(response, range, where, call?.most);
       }
       checkRange(range, where);
       if (isEmptyRange(range)) {

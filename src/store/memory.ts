@@ -1,7 +1,7 @@
 /** Values in a Map: the simplest store, and the one that the others are compared with. */
 import { Conflict } from "../errors.js";
 import type { Key } from "./key.js";
-import { spanOf } from "./range.js";
+import { spanFor } from "./range.js";
 import { bufferedSink } from "./sink.js";
 import type { CallOptions, Condition, Store } from "./types.js";
 import { childrenOf } from "./wrap.js";
@@ -29,7 +29,7 @@ export function memoryStore(url = "memory:"): Store {
       options?.signal?.throwIfAborted();
       const held = values.get(key);
       if (held === undefined) return undefined;
-      const { offset, length } = spanOf(options?.range, held.bytes.length, `${url}/${key}`);
+      const { offset, length } = spanFor(options, held.bytes.length, `${url}/${key}`);
       return held.bytes.slice(offset, offset + length);
     },
     async stat(key, options) {

@@ -1,6 +1,6 @@
 /** Ranges against sizes: exactly the bytes asked for, or an error. */
-import { Corrupt, InvalidInput } from "../errors.js";
-import type { ByteRange } from "./types.js";
+import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
+import type { ByteRange, GetOptions } from "./types.js";
 
 export interface Span {
   readonly offset: number;
@@ -24,6 +24,15 @@ export function checkRange(range: ByteRange, where: string): void {
     );
   }
 }
+
+/** What `get` is to give of a value of `size` bytes: the range, or all of it if it is not too much. */
+export function spanFor(options: GetOptions | undefined, size: number, where: string): Span {
+  if (options?.range === undefined && size > (options?.most ?? Infinity)) throw tooLarge(where, size, options!.most!);
+  return spanOf(options?.range, size, where);
+}
+
+export const tooLarge = (where: string, size: number, most: number): LimitExceeded =>
+  new LimitExceeded(`${where} has ${size} bytes or more, at most ${most} are taken in one piece`, { where });
 
 /** The bytes of a value of `size` bytes that a range means; without a range, all of them. */
 export function spanOf(range: ByteRange | undefined, size: number, where: string): Span {

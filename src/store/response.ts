@@ -14,7 +14,7 @@
 import { concat } from "../bytes/concat.js";
 import { Conflict, Corrupt, LimitExceeded, NotFound, OctavoError, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
-import { pastTheEnd, spanOf } from "./range.js";
+import { pastTheEnd, spanOf, tooLarge } from "./range.js";
 import { deepest, discard, pieces } from "./send.js";
 import type { ByteRange } from "./types.js";
 
@@ -145,9 +145,6 @@ const cut = (where: string, expected: number | undefined, found: string, cause?:
     reason: "cut",
     cause,
   });
-
-const tooLarge = (where: string, size: number, cap: number): LimitExceeded =>
-  new LimitExceeded(`${where} sends ${size} bytes where at most ${cap} can be taken in one piece`, { where });
 
 const isEncoded = (response: Response): boolean =>
   !["", "identity"].includes(response.headers.get("content-encoding") ?? "");

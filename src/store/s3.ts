@@ -170,7 +170,7 @@ export function s3Store(options: S3Options): S3Store {
       const { response, fault } = await ask({ method: "GET", path: root + key, headers }, options);
       if (fault === undefined) {
         if (range !== undefined) check(response);
-        return readBody(response, range, where);
+        return readBody(response, range, where, options?.most);
       }
       return fault.status === 416 && range !== undefined ? fromSize(range) : absent(fault);
     },

@@ -26,6 +26,8 @@ export interface CallOptions {
 /** What `get` understands. */
 export interface GetOptions extends CallOptions {
   readonly range?: ByteRange | undefined;
+  /** Of a value read whole: one of more bytes is LimitExceeded, and is not read. For documents, which are short. */
+  readonly most?: number | undefined;
 }
 
 /** What `list` and `children` understand. */

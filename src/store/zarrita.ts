@@ -4,7 +4,7 @@
  */
 import { Corrupt } from "../errors.js";
 import { Key, Prefix } from "./key.js";
-import { checkRange, rangeText, spanOf } from "./range.js";
+import { checkRange, rangeText, spanFor } from "./range.js";
 import type { ByteRange, Store } from "./types.js";
 import { withoutListing, withoutWriting } from "./wrap.js";
 
@@ -68,7 +68,7 @@ export function fromZarrita(source: ZarritaReadable, url = "zarrita:"): Store {
       if (range === undefined || length === 0 || source.getRange === undefined) {
         const value = await whole(key, options?.signal);
         if (value === undefined) return undefined;
-        const span = spanOf(range, value.length, where);
+        const span = spanFor(options, value.length, where);
         return new Uint8Array(value).slice(span.offset, span.offset + span.length); // the source may keep its own
       }
       options?.signal?.throwIfAborted();

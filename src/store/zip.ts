@@ -14,7 +14,7 @@ import { loadDeflate } from "../codec/deflate.js";
 import { Conflict, Corrupt, LimitExceeded, NotFound, Unsupported } from "../errors.js";
 import { type Limits, withLimits } from "../limits.js";
 import type { Key } from "./key.js";
-import { spanOf } from "./range.js";
+import { spanFor } from "./range.js";
 import { type Shared, share } from "./share.js";
 import type { CallOptions, Store } from "./types.js";
 import { childrenOf, withoutWriting } from "./wrap.js";
@@ -123,7 +123,7 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
       call.signal?.throwIfAborted();
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      const { offset, length } = spanOf(call.range, entry.size, `${url}/${key}`);
+      const { offset, length } = spanFor(call, entry.size, `${url}/${key}`);
       if ((entry.flags & ENCRYPTED) !== 0 || (entry.method !== 0 && entry.method !== 8)) {
         const how = (entry.flags & ENCRYPTED) !== 0 ? "encrypted" : `packed with method ${entry.method}`;
         throw new Unsupported(`${url}/${key} is ${how}; stored and deflate are read`, { where: `${url}/${key}` });

@@ -129,6 +129,14 @@ export const readBehaviours: readonly Behaviour[] = [
   reads("get: a value of 3 MiB", { v: pattern(3 << 20) }, async (store) =>
     same(await store.get(k("v")), pattern(3 << 20)),
   ),
+  reads("get: more than the caller takes is LimitExceeded, a range is not", { v: five }, async (store) => {
+    same(await store.get(k("v"), { most: 5 }), five);
+    await rejects(store.get(k("v"), { most: 4 }), "LimitExceeded");
+    same(await store.get(k("v"), { most: 1, range: { offset: 1, length: 2 } }), bytes(11, 12));
+    same(await store.get(k("v")), five);
+    await rejects(store.get(k("v"), { most: 4 }), "LimitExceeded");
+    same(await store.get(k("x"), { most: 0 }), undefined);
+  }),
   reads("range: many at once of a large value", { v: pattern(1 << 20) }, async (store) => {
     const whole = pattern(1 << 20);
     const spans = Array.from({ length: 40 }, (_, i) => ({

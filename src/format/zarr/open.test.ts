@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Corrupt, NotFound, Unsupported } from "../../errors.js";
+import { Corrupt, LimitExceeded, NotFound, Unsupported } from "../../errors.js";
 import { ndarray, typed } from "../../model/elements.js";
+import { fileStore } from "../../store/file.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
@@ -78,6 +82,20 @@ describe("finding out what is there", () => {
     expect(store.log.filter(({ kind, at }) => kind === "get" && at === "meta")).toEqual([]);
     await put(store, "zarr.json", '{"zarr_format": 3');
     await expect(openZarr(store)).rejects.toThrow(Corrupt);
+  });
+
+  it("a document of a terabyte is refused, not read", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "octavo-large-"));
+    try {
+      for (const name of ["zarr.json", ".zarray", "__zmeta__"]) {
+        writeFileSync(join(folder, name), "{");
+        truncateSync(join(folder, name), 2 ** 40); // a hole
+        await expect(openZarr(fileStore(folder)), name).rejects.toThrow(LimitExceeded);
+        rmSync(join(folder, name));
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("reads v0 and v1, which have no groups and no conditions", async () => {

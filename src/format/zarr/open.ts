@@ -45,7 +45,8 @@ async function find(
   const limits = withLimits(options.limits);
   const keyOf = (name: string): Key => Key.join(at, name);
   const where = (name: string): string => `${store.url}/${keyOf(name)}`;
-  const get = (name: string): Promise<Uint8Array | undefined> => store.get(keyOf(name), { signal: options.signal });
+  const get = (name: string): Promise<Uint8Array | undefined> =>
+    store.get(keyOf(name), { signal: options.signal, most: limits.metadataBytes });
 
   if (versions.includes(3)) {
     const document = await get("zarr.json");
@@ -167,13 +168,14 @@ async function kindAt(
   version: 2 | 3,
   options: OpenOptions,
 ): Promise<Child["kind"] | undefined> {
-  const get = (name: string) => store.get(Key.join(at, name), { signal: options.signal });
+  const limits = withLimits(options.limits);
+  const get = (name: string) => store.get(Key.join(at, name), { signal: options.signal, most: limits.metadataBytes });
   if (version === 2) {
     const [array, group] = await Promise.all([get(".zarray"), get(".zgroup")]);
     return array !== undefined ? "array" : group !== undefined ? "group" : undefined;
   }
   const document = await get("zarr.json");
-  return document && (nodeType(document, withLimits(options.limits)) === "group" ? "group" : "array");
+  return document && (nodeType(document, limits) === "group" ? "group" : "array");
 }
 
 /** A damaged document must not hide its neighbours; opening the node will say what is wrong with it. */
