@@ -11,6 +11,7 @@ import {
   Corrupt,
   InvalidInput,
   Key,
+  LimitExceeded,
   memoryStore,
   ndarray,
   Prefix,
@@ -34,6 +35,8 @@ function packStore(pack: Uint8Array, places: ReadonlyMap<string, readonly [offse
       options?.signal?.throwIfAborted();
       const place = places.get(key);
       if (place === undefined) return undefined; // absence is a value
+      if (options?.range === undefined && place[1] > (options?.most ?? Infinity))
+        throw new LimitExceeded(`${url}/${key} has ${place[1]} bytes, at most ${options?.most} were wanted`);
       const [offset, length] = within(options?.range, place[1], `${url}/${key}`);
       return pack.slice(place[0] + offset, place[0] + offset + length); // a copy: it belongs to the caller
     },
