@@ -15,7 +15,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from "../bytes/js
 import { Corrupt, InvalidInput, NotFound, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Key, Prefix } from "./key.js";
-import { turnPages } from "./pages.js";
+import { PAGE_BYTES, turnPages } from "./pages.js";
 import { versionPins } from "./pins.js";
 import { checkRange } from "./range.js";
 import { isEmptyRange, rangeFromSize, rangeHeader, readBody, refusal } from "./response.js";
@@ -79,7 +79,7 @@ export function gsStore(options: GsOptions): GsStore {
   }
 
   async function document(response: Response, where: string): Promise<JsonObject> {
-    const bytes = await readBody(response, undefined, where, defaultLimits.metadataBytes);
+    const bytes = await readBody(response, undefined, where, PAGE_BYTES);
     const json = parseJson(bytes, defaultLimits, where);
     if (isJsonObject(json)) return json;
     throw new Corrupt(`${where} is not a JSON object`, { where });

@@ -57,6 +57,12 @@ describe("addresses", () => {
     expect(() => httpStore("ftp://host/x")).toThrow("http: or https:");
     expect(() => httpStore("not a url")).toThrow("is not a URL");
   });
+  it("shows no secret of what is no address", () => {
+    for (const address of ["http://me:secret@ho st/x?sig=secret", "https://me:secret%zz@host/x?sig=secret"]) {
+      const thrown = expect.objectContaining({ name: "InvalidInput", message: expect.not.stringContaining("secret") });
+      expect(() => httpStore(address)).toThrow(thrown);
+    }
+  });
 });
 
 describe("servers that go their own way", () => {

@@ -12,6 +12,7 @@
  *   better, and then it is counted.
  */
 import { InvalidInput, Unsupported } from "../errors.js";
+import { webAddress } from "./address.js";
 import type { Key } from "./key.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
@@ -107,25 +108,20 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
   };
 }
 
-/** In a browser an address may be relative to the page. */
-export function webAddress(address: string | URL): URL {
-  try {
-    return new URL(address, (globalThis as { location?: { href?: string } }).location?.href);
-  } catch (cause) {
-    throw new InvalidInput(`${address} is not a URL`, { cause });
-  }
-}
-
 function parse(address: string | URL) {
   const url = webAddress(address);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new InvalidInput(`${url.protocol}//${url.host} is not an address that starts with http: or https:`);
-  const user = url.username || url.password;
-  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  const bytes = new TextEncoder().encode(login);
-  return {
-    base: url.origin + url.pathname.replace(/\/+$/, ""),
-    query: url.search,
-    authorization: user ? { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` } : {},
-  };
+  const base = url.origin + url.pathname.replace(/\/+$/, "");
+  const authorization = url.username || url.password ? { authorization: basic(url, base) } : {};
+  return { base, query: url.search, authorization };
+}
+
+function basic({ username, password }: URL, where: string): string {
+  try {
+    const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(login)))}`;
+  } catch {
+    throw new InvalidInput(`the user or the password for ${where} has a "%" without two hexadecimal digits`, { where });
+  }
 }

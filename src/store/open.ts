@@ -12,9 +12,10 @@
  */
 import { InvalidInput } from "../errors.js";
 import type { Limits } from "../limits.js";
+import { webAddress } from "./address.js";
 import { coalesceStore } from "./coalesce.js";
 import type { Durability } from "./file-write.js";
-import { httpStore, webAddress } from "./http.js";
+import { httpStore } from "./http.js";
 import { Key, Prefix } from "./key.js";
 import { memoryStore } from "./memory.js";
 import { prefixStore } from "./prefix.js";

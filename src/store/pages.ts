@@ -3,6 +3,8 @@ import { Corrupt } from "../errors.js";
 import { again } from "./retry.js";
 import type { CallOptions } from "./types.js";
 
+export const PAGE_BYTES = 8 << 20; // 1000 names of 1 kB, each byte escaped, are 3 MB
+
 export async function* turnPages<Page extends { readonly next: string | undefined }>(
   turn: (token: string | undefined) => Promise<Page>,
   where: string,

@@ -5,6 +5,7 @@
  * repeated once, there, and so are all later ones.
  */
 import { InvalidInput, LimitExceeded, NotFound, type OctavoError, Unsupported } from "../errors.js";
+import { withoutSecrets } from "./address.js";
 import { refusal } from "./response.js";
 import { Xml } from "./s3-xml.js";
 import { readText, type Send } from "./send.js";
@@ -109,7 +110,9 @@ function bucketBase(place: S3Place, region: string): string {
   const text = place.endpoint ?? `https://s3.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
   const endpoint = URL.canParse(text) ? new URL(text) : undefined;
   if (endpoint === undefined || !/^https?:$/.test(endpoint.protocol))
-    throw new InvalidInput(`the S3 endpoint must be an http or https URL, found ${JSON.stringify(text)}`);
+    throw new InvalidInput(
+      `the S3 endpoint must be an http or https URL, found ${JSON.stringify(withoutSecrets(text))}`,
+    );
   if (endpoint.username !== "" || endpoint.search !== "")
     throw new InvalidInput("the S3 endpoint must have neither credentials nor a query in its URL");
   // Certificates of AWS cover one label before the host, and other servers seldom have names for their buckets.

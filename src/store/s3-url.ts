@@ -3,13 +3,14 @@
  * s3+http(s)://host:port/bucket/prefix for another server. The prefix is taken as it stands, as by AWS's own tools.
  */
 import { InvalidInput } from "../errors.js";
+import { withoutSecrets } from "./address.js";
 import type { S3Options } from "./s3.js";
 
 const OPTIONS = ["endpoint", "region", "addressing", "profile", "anonymous"];
 
 export function parseS3Url(text: string): S3Options {
   const found = /^s3(?:\+(https?:\/\/[^/?@]+)\/|:\/\/)([^/?@]+)(?:\/([^?]*))?(?:\?(.*))?$/i.exec(text);
-  const bad = (what: string) => new InvalidInput(`${withoutQuery(text)} ${what}`, { where: withoutQuery(text) });
+  const bad = (what: string) => new InvalidInput(`${withoutSecrets(text)} ${what}`, { where: withoutSecrets(text) });
   if (found === null)
     throw bad(
       "is not an S3 address: s3://bucket/prefix or s3+https://host/bucket/prefix, without a password, was expected",
@@ -34,5 +35,3 @@ export function parseS3Url(text: string): S3Options {
     credentials: anonymous === "true" ? "anonymous" : undefined,
   };
 }
-
-const withoutQuery = (text: string): string => text.replace(/\?.*$/s, "").replace(/\/\/[^/]*@/, "//");

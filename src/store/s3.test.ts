@@ -71,6 +71,7 @@ describe("addresses", () => {
     );
   });
   it("refuses what is no endpoint or no bucket", () => {
+    expect(() => scripted([], { endpoint: "ftp://me:secret@host?key=secret" })).not.toThrow(/secret/);
     for (const endpoint of ["host:9", "ftp://host", "http://user:pw@host", "http://host?x=1", ""])
       expect(() => scripted([], { endpoint })).toThrow(/the S3 endpoint/);
     for (const region of ["evil.test/", "a\nb", "a b", "x".repeat(40)])

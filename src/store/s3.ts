@@ -16,7 +16,7 @@
 import { decodeUtf8 } from "../bytes/text.js";
 import { Conflict, Corrupt, type OctavoError } from "../errors.js";
 import { Key, Prefix } from "./key.js";
-import { turnPages } from "./pages.js";
+import { PAGE_BYTES, turnPages } from "./pages.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange } from "./range.js";
 import { isEmptyRange, rangeFromSize, rangeHeader, readBody, sizeOf } from "./response.js";
@@ -53,7 +53,6 @@ export interface S3Store extends Store {
 }
 
 const MAX_PUT = 5 * 2 ** 30;
-const LIST_BYTES = 64 << 20; // 1000 keys of 1 kB, each byte escaped, are 3 MB
 const RACE_TRIES = 5;
 
 /** A bucket of S3, or of a server that speaks like it, as a store. */
@@ -145,7 +144,7 @@ export function s3Store(options: S3Options): S3Store {
       if (token !== undefined) query["continuation-token"] = token;
       const { response, fault } = await ask({ method: "GET", path: "", query }, options);
       if (fault !== undefined) throw fault.error;
-      const bytes = await readBody(response, undefined, where, LIST_BYTES);
+      const bytes = await readBody(response, undefined, where, PAGE_BYTES);
       return Page.parse(decodeUtf8(bytes, where), root + prefix, where);
     };
     return turnPages(turn, where, options);
