@@ -26,14 +26,8 @@ type Given = Values<typeof sourceOptions>;
 
 export async function findPlace(url: string, options: Given, { signal }: Session): Promise<Place> {
   if (!options["forbidden-is-missing"]) return { ...(await openLocation(url, { signal })), forbidden: () => ({}) };
-  let count = 0;
-  const counting = async (address: string, init?: RequestInit): Promise<Response> => {
-    const response = await fetch(address, init);
-    if (response.status === 403) count++;
-    return response;
-  };
-  const location = await openLocation(url, { signal, fetch: counting, forbiddenIsMissing: true });
-  return { ...location, forbidden: () => ({ forbiddenTakenForMissing: count }) };
+  const location = await openLocation(url, { signal, forbiddenIsMissing: true });
+  return { ...location, forbidden: () => ({ forbiddenTakenForMissing: location.store.forbidden ?? 0 }) };
 }
 
 export async function findSource(url: string, options: Given, session: Session): Promise<Source> {
