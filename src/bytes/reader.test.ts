@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
 import { Reader } from "./reader.js";
-import { compareBigints, fromNumber, I64, toNumber, U64 } from "./u64.js";
+import { fromNumber, I64, toNumber, U64 } from "./u64.js";
 import { Writer } from "./writer.js";
 
 const twelve = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0xfe, 0xfd, 0xfc);
@@ -155,9 +155,5 @@ describe("the 64-bit border", () => {
     );
     expect(() => U64.get(new Uint8Array(8), 1)).toThrow(Corrupt);
     expect(() => U64.set(new Uint8Array(8), -1, 0n)).toThrow(InvalidInput);
-  });
-
-  test("sorts", () => {
-    expect([5n, U64.MAX, -3n, 5n].sort(compareBigints)).toEqual([-3n, 5n, 5n, U64.MAX]);
   });
 });

@@ -51,9 +51,6 @@ export function fromNumber(value: number, what: string): bigint {
   return BigInt(value);
 }
 
-/** For `sort`: bigints cannot be subtracted into a number. */
-export const compareBigints = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-
 function word(bytes: Uint8Array, at: number, endian: Endian): number {
   const [a, b, c, d] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!];
   return (endian === "little" ? a | (b << 8) | (c << 16) | (d << 24) : d | (c << 8) | (b << 16) | (a << 24)) >>> 0;

@@ -125,13 +125,13 @@ function encodeStream(
   return room.memory.subarray(target, target + length);
 }
 
-/** As c-blosc 1.21 chooses: from 32 KiB by level, larger for slow codecs, and once for every stream of a split block. */
 /**
  * c-blosc's levels, 2·clevel − 1 and 22, but for the usual clevel 5: at 8 instead of 9 the output of numbers, labels and
  * text was the same within 0.2 % and took 0.6 to 1 times as long. At 7 labels grew by a third.
  */
 const zstdLevels = [1, 1, 3, 5, 7, 8, 11, 13, 15, 22];
 
+/** As c-blosc 1.21 chooses: from 32 KiB by level, larger for slow codecs, and once for every stream of a split block. */
 function chooseBlocksize(nbytes: number, typesize: number, { cname, clevel, blocksize }: BloscOptions): number {
   if (nbytes < typesize) return 1;
   let size = nbytes;

@@ -1,6 +1,7 @@
 /** The two old compressors that are only read; golden.test.ts has more of what Python makes. */
 import { describe, expect, test } from "vitest";
-import { Corrupt, InvalidInput, LimitExceeded, Unsupported } from "../errors.js";
+import { U64 } from "../bytes/u64.js";
+import { Corrupt, InvalidInput, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
 import { defaultLimits as limits } from "../limits.js";
 import { decodeBz2 } from "./bz2.js";
 import { lzmaCodec } from "./lzma.js";
@@ -100,6 +101,15 @@ describe("lzma", () => {
     expect(() => alone.decode(sized, 32, limits)).toThrow("goes on after its declared size");
     sized[5] = 0x22;
     expect(() => alone.decode(sized, 34, limits)).toThrow("found a mark after 33");
+  });
+
+  test("a declared size around 2^53, 2^63 and 2^64 is refused, not rounded", async () => {
+    const alone = await lzma({ format: 2 });
+    for (const size of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 2n]) {
+      const sized = ALONE.slice();
+      U64.set(sized, 5, size);
+      expect(() => alone.decode(sized, 33, limits)).toThrow(OctavoError);
+    }
   });
 
   test("in .xz no flipped bit gives other content", async () => {

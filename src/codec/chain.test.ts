@@ -158,6 +158,14 @@ describe("transpose", () => {
     );
   });
 
+  test("of no axes and of one changes nothing", async () => {
+    const none = await load([order([]), bytes("big")], spec([], int(4)));
+    expect(none.encode(of(1, 2, 3, 4))).toEqual(of(4, 3, 2, 1));
+    expect(none.decode(of(4, 3, 2, 1), limits)).toEqual(of(1, 2, 3, 4));
+    const one = await load([order([0]), bytes()], spec([3], int(1)));
+    expect(one.decode(of(1, 2, 3), limits)).toEqual(of(1, 2, 3));
+  });
+
   test("any order comes back, also of texts", async () => {
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), fc.boolean(), async (axes, texts) => {

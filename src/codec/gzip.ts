@@ -21,8 +21,6 @@ import { outputRoom, refuseCrumbs } from "./output.js";
 import type { CodecEntry } from "./types.js";
 import type { Zlib } from "./zlib.js";
 
-export const loadGzip = (): Promise<Zlib> => loadDeflate().then(gzipWith);
-
 export function gzipWith(engine: Deflate): Zlib {
   return {
     compress(bytes, level) {
@@ -82,7 +80,7 @@ export const gzipCodec: CodecEntry = {
   name: "gzip",
   async load(configuration) {
     const level = integerOption(configuration, "gzip", "level", [0, 9], 5);
-    const gzip = await loadGzip();
+    const gzip = gzipWith(await loadDeflate());
     return { kind: "bytes-bytes", decode: gzip.decompress, encode: (bytes) => gzip.compress(bytes, level) };
   },
 };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
+import { U64 } from "../bytes/u64.js";
+import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { xxh64 } from "./xxh64.js";
 import { type Zstd, zstdCodec, zstdWith } from "./zstd.js";
@@ -114,6 +115,15 @@ describe.each(engines)("zstd by %s", (_name, zstd) => {
     ["more than declared", "28b52ffd 20 04 200000 01020304 210000 01020304", Corrupt],
   ])("%s is refused", (_what, text, kind) => {
     expect(() => zstd.decompress(hex(text), 4, limits)).toThrow(kind);
+  });
+
+  test("a declared size around 2^53, 2^63 and 2^64 is refused, not rounded", () => {
+    for (const size of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n]) {
+      const frame = hex("28b52ffd e0 0000000000000000 1b0000 07");
+      U64.set(frame, 5, size);
+      for (const expected of [undefined, 3])
+        expect(() => zstd.decompress(frame, expected, limits)).toThrow(OctavoError);
+    }
   });
 
   test("frames are refused where they are many and tiny", () => {

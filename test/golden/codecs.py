@@ -26,12 +26,14 @@ data = {
     "text": np.frombuffer(b"the quick brown fox jumps over " * 20 + bytes(range(256)) + b"\0" * 300, "u1"),
     "empty": np.zeros(0, "u1"),
     "i4": (rng.integers(-50, 50, 40).cumsum() * 1000).astype("<i4"),
+    ">i4": np.arange(-20, 2000, 77).astype(">i4"),
     "u1": rng.integers(0, 256, 33).astype("u1"),
     "i8": np.array([0, -1, 2**62, -(2**62), 5, 2**53 + 1], "<i8"),
     "u8": np.array([2**64 - 1, 0, 7], "<u8"),
     "f4": np.array([1.5, 0.1, -3e20, 7, 1e-3], "<f4"),
     "f8": np.linspace(-3.25, 99.125, 17).astype("<f8"),
     "bool": rng.integers(0, 2, 21).astype("?"),
+    "nobool": np.zeros(0, "?"),
     "bool16": rng.integers(0, 2, 16).astype("?"),
 }
 
@@ -44,7 +46,8 @@ def add(config, key):
     encoded = codec.encode(values)
     decoded = codec.decode(encoded)
     assert raw(decoded) == raw(values) or config["id"] in ("fixedscaleoffset", "delta"), config
-    cases.append({"codec": config, "dtype": values.dtype.str, "decoded": text(decoded), "encoded": text(encoded)})
+    little = np.asarray(decoded, np.dtype(decoded.dtype).newbyteorder("<")) if isinstance(decoded, np.ndarray) else decoded
+    cases.append({"codec": config, "dtype": values.dtype.str, "decoded": text(little), "encoded": text(encoded)})
 
 
 for key in ("text", "empty", "i4"):
@@ -74,6 +77,17 @@ for key in ("text", "empty", "i4"):
     ):
         if not (key == "empty" and config["id"] in ("lz4", "zstd")):
             add(config, key)
+# Blosc where sizes do not divide each other: rests of elements and of blocks, bits that fill no byte, elements over 255 bytes.
+for cname, shuffle, typesize, blocksize, size in (
+    ("lz4", 1, 4, 0, 1201), ("lz4", 2, 4, 0, 1201), ("lz4", 2, 3, 0, 1157), ("lz4hc", 1, 8, 512, 1201), ("lz4hc", 2, 16, 0, 2051),
+    ("blosclz", 1, 3, 400, 1201), ("blosclz", 2, 2, 130, 1201), ("zlib", 1, 4, 640, 1201), ("zlib", 2, 7, 0, 1201),
+    ("zstd", 1, 4, 512, 1201), ("zstd", 2, 12, 200, 1201), ("lz4", 1, 17, 0, 1201), ("lz4", 1, 255, 0, 1201), ("lz4", 1, 300, 0, 1201),
+    ("lz4", 2, 1, 0, 1201), ("lz4", 1, 4, 0, 127), ("blosclz", 1, 4, 0, 0),
+):
+    values = np.resize(data["i4"].view("u1"), size)
+    encoded = numcodecs.blosc.compress(values, cname.encode(), 5, shuffle, blocksize, typesize)
+    config = {"id": "blosc", "cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": typesize, "blocksize": blocksize}
+    cases.append({"codec": config, "dtype": "|u1", "decoded": text(values), "encoded": text(encoded)})
 add({"id": "shuffle", "elementsize": 4}, "i4")
 add({"id": "delta", "dtype": "<i4"}, "i4")
 add({"id": "delta", "dtype": "<i4", "astype": "<i8"}, "i4")
@@ -85,15 +99,23 @@ add({"id": "delta", "dtype": "<i8", "astype": "<i4"}, "i8")
 add({"id": "delta", "dtype": "<u8"}, "u8")
 add({"id": "delta", "dtype": "<f4"}, "f4")
 add({"id": "delta", "dtype": "<f8", "astype": "<f4"}, "f8")
+add({"id": "delta", "dtype": "<f4", "astype": "<f8"}, "f4")
+add({"id": "delta", "dtype": "<f8", "astype": "<i4"}, "f8")
+add({"id": "delta", "dtype": "<i4", "astype": "<f8"}, "i4")
+add({"id": "delta", "dtype": ">i4"}, ">i4")
+add({"id": "delta", "dtype": ">i4", "astype": ">i2"}, ">i4")
+add({"id": "fixedscaleoffset", "scale": 3, "offset": 0.1, "dtype": ">f4", "astype": ">i2"}, "f8")
 add({"id": "fixedscaleoffset", "scale": 10, "offset": 1000, "dtype": "<f8", "astype": "<u2"}, "f8")
 add({"id": "fixedscaleoffset", "scale": 7, "offset": -3, "dtype": "<f4", "astype": "|i1"}, "f8")
 add({"id": "fixedscaleoffset", "scale": 0.5, "offset": 3.25, "dtype": "<f8", "astype": "<f4"}, "f8")
 add({"id": "packbits"}, "bool")
 add({"id": "packbits"}, "bool16")
+add({"id": "packbits"}, "nobool")
 
 vlen = []
 strings = np.array(["", "a", "łódź", "日本", "x" * 40, "🙂"], object)
 vlen.append({"codec": {"id": "vlen-utf8"}, "values": list(strings), "encoded": text(numcodecs.VLenUTF8().encode(strings))})
+vlen.append({"codec": {"id": "vlen-utf8"}, "values": [], "encoded": text(numcodecs.VLenUTF8().encode(strings[:0]))})
 blobs = np.array([b"", b"\0\1", b"abc"], object)
 vlen.append({"codec": {"id": "vlen-bytes"}, "values": [list(b) for b in blobs], "encoded": text(numcodecs.VLenBytes().encode(blobs))})
 for dtype in ("<i4", ">i2", "<f8"):
