@@ -16,7 +16,7 @@ import { webAddress } from "./address.js";
 import type { Key } from "./key.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
-import { isEmptyRange, rangeHeader, readBody, refusal, sizeOf } from "./response.js";
+import { isEmptyRange, rangeHeader, readBody, refusal, sizeByFirstByte, sizeOf } from "./response.js";
 import { discard, sender, type WebOptions } from "./send.js";
 import type { CallOptions, Stat, Store } from "./types.js";
 import { withoutListing, withoutWriting } from "./wrap.js";
@@ -69,10 +69,8 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
     if (head.status === 404 || head.status === 410) return undefined;
     const response = await request(key, "GET", { range: "bytes=0-0" }, call);
     if (await isAbsent(response, key)) return undefined;
-    const total = /^bytes (?:\*|0-0)\/(\d{1,15})$/.exec(response.headers.get("content-range") ?? "")?.[1];
-    const found = total ?? (response.status === 200 ? sizeOf(response) : undefined);
-    await discard(response);
-    if (found !== undefined) return { size: Number(found), version: versionOf(response) };
+    const found = await sizeByFirstByte(response);
+    if (found !== undefined) return { size: found, version: versionOf(response) };
     throw new Unsupported(`the server does not tell the size of ${base}/${key}`, { where: `${base}/${key}` });
   }
 

@@ -158,6 +158,13 @@ function contentLength(response: Response): number | undefined {
 export const sizeOf = (response: Response): number | undefined =>
   isEncoded(response) ? undefined : contentLength(response);
 
+/** The size of a value, out of the answer to a request for its first byte, which is used up. */
+export async function sizeByFirstByte(response: Response): Promise<number | undefined> {
+  const total = /^bytes (?:\*|0-0)\/(\d{1,15})$/.exec(response.headers.get("content-range") ?? "")?.[1];
+  await discard(response);
+  return total !== undefined ? Number(total) : response.status === 200 ? sizeOf(response) : undefined;
+}
+
 async function unexpected(response: Response, expected: string, where: string): Promise<OctavoError> {
   await discard(response);
   if (response.status >= 400) return refusal(response, where);

@@ -19,7 +19,7 @@ import { Key, Prefix } from "./key.js";
 import { PAGE_BYTES, turnPages } from "./pages.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange } from "./range.js";
-import { isEmptyRange, rangeFromSize, rangeHeader, readBody, sizeOf } from "./response.js";
+import { isEmptyRange, rangeFromSize, rangeHeader, readBody, sizeByFirstByte, sizeOf } from "./response.js";
 import { pause } from "./retry.js";
 import { surroundings } from "./s3-credentials.js";
 import { Page } from "./s3-list.js";
@@ -92,14 +92,18 @@ export function s3Store(options: S3Options): S3Store {
     pins.forget(key);
     const { response, fault } = await ask({ method: "HEAD", path: root + key }, options);
     if (fault?.status === 403) {
-      // HEAD has no body to tell "not for you" from a wrong signature; a byte of the value has.
-      const headers = { range: "bytes=0-0" };
-      return absent((await ask({ method: "GET", path: root + key, headers }, options)).fault ?? fault);
+      // HEAD has no body to tell "not for you" from a wrong signature; a byte of the value has, or is there after all.
+      const first = await ask({ method: "GET", path: root + key, headers: { range: "bytes=0-0" } }, options);
+      if (first.fault?.status === 416) return { size: 0 };
+      if (first.fault !== undefined) return absent(first.fault);
+      return sized(await sizeByFirstByte(first.response), first.response, key);
     }
-    if (fault !== undefined) return absent(fault);
-    const size = sizeOf(response);
-    if (size === undefined) throw new Corrupt(`${url}/${key} has no Content-Length`, { where: `${url}/${key}` });
-    return { size, version: versionOf(response) };
+    return fault === undefined ? sized(sizeOf(response), response, key) : absent(fault);
+  }
+
+  function sized(size: number | undefined, response: Response, key: Key): Stat {
+    if (size !== undefined) return { size, version: versionOf(response) };
+    throw new Corrupt(`${url}/${key} has no Content-Length`, { where: `${url}/${key}` });
   }
 
   /** What this store changes itself is read anew. */

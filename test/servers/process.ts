@@ -27,6 +27,9 @@ export async function startServer(
     stream.on("data", (data: Buffer) => {
       output = (output + data.toString()).slice(-4000);
     });
+  child.once("error", (error) => {
+    output += error.message; // such as a program for another machine
+  });
   const ended = new Promise<void>((done) => child.once("close", () => done()));
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
