@@ -36,6 +36,8 @@ export const Grid = {
 
   /** The chunk of a point inside the bounds. */
   chunkOf(grid: Grid, point: readonly number[]): number[] {
+    if (!Box.contains(grid.bounds, point))
+      throw new InvalidInput(`the point [${point}] is outside the grid's [${grid.bounds.min}] to [${grid.bounds.max}]`);
     return point.map((value, axis) => cell(grid, value, axis));
   },
 

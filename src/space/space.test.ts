@@ -91,6 +91,12 @@ describe("grids", () => {
       { numRuns: 500 },
     );
   });
+  test("a point outside has no chunk", () => {
+    const grid = Grid.over(Box.of([0, 0], [10, 10]), [4, 4]);
+    expect(Grid.chunkOf(grid, [9.5, 0])).toEqual([2, 0]);
+    for (const point of [[10, 0], [-1, 0], [Number.NaN, 0], [1], [1, 1, 1]])
+      expect(() => Grid.chunkOf(grid, point)).toThrow(InvalidInput);
+  });
   test("sizes that make no grid are refused", () => {
     const bounds = Box.of([0], [10]);
     for (const chunk of [[0], [-1], [Number.NaN], [1, 1], [Number.POSITIVE_INFINITY], [5e-324]])
@@ -163,6 +169,8 @@ describe("affine transforms", () => {
     expect(Affine.scale([2, 3]).rows).toEqual([2, 0, 0, 0, 3, 0]);
   });
   test("the wrong number of numbers is refused", () => {
+    for (const point of [[], [1, 2], [1, 2, 3, 4]])
+      expect(() => Affine.apply(Affine.scale([1, 1, 1]), point)).toThrow(InvalidInput);
     for (const rows of [[], [1], Array(16).fill(0), Array(12).fill(Number.NaN)])
       expect(() => Affine.of(rows)).toThrow(InvalidInput);
   });

@@ -27,6 +27,8 @@ export const Affine = {
   },
 
   apply({ rank, rows }: Affine, point: readonly number[]): number[] {
+    if (point.length !== rank)
+      throw new InvalidInput(`a transform of rank ${rank} takes points of that rank, found [${point}]`);
     return point.map((_, row) => {
       let sum = rows[row * (rank + 1) + rank]!;
       for (let i = 0; i < rank; i++) sum += rows[row * (rank + 1) + i]! * point[i]!;
