@@ -53,6 +53,18 @@ describe("gs", () => {
     await expect(expired.get(k)).rejects.toMatchObject({ reason: "unauthorized" });
   });
 
+  it("holds ranges to one version of the object", async () => {
+    const range = { offset: 0, length: 1 };
+    const version = (tag: string) =>
+      new Response("x", { status: 206, headers: { "content-range": "bytes 0-0/9", etag: `"${tag}"` } });
+    const stat = json({ size: "9", generation: "2" });
+    const { store } = scripted([version("1"), version("2"), stat, version("2")]);
+    await store.get(k, { range });
+    await expect(store.get(k, { range })).rejects.toMatchObject({ name: "Conflict", reason: "changed" });
+    await store.stat(k);
+    await store.get(k, { range });
+  });
+
   it("does not pretend to know the size or the ranges of what is stored compressed", async () => {
     const stored = json({ size: "5", generation: "1", contentEncoding: "gzip" });
     await expect(scripted([stored]).store.stat(k)).rejects.toMatchObject({ name: "Unsupported" });

@@ -106,6 +106,20 @@ it("an abort after a request is over reaches nothing of it", async () => {
   expect(inner.map(({ aborted }) => aborted)).toEqual([false, false, false, false, false]);
 });
 
+it("a header that could become two is refused, and its value not shown", async () => {
+  const fetch = async () => new Response("x");
+  const ask = (headers: Record<string, string>) => httpStore("http://h", { fetch, headers }).get(k);
+  expect(await ask({ authorization: "Bearer secret\n", "x-y": "a\tb ü" })).toEqual(Uint8Array.of(120));
+  for (const headers of [{ authorization: "secret\r\nx: y" }, { "x\n": "secret" }, { "": "secret" }, { x: "secret層" }])
+    await expect(ask(headers as Record<string, string>)).rejects.toMatchObject({
+      name: "InvalidInput",
+      message: expect.not.stringContaining("secret"),
+    });
+  const options = { bucket: "data", endpoint: "http://h", credentials: "anonymous", fetch } as const;
+  const put = s3Store(options).set(k, new Uint8Array(1), { if: { version: '"a"\r\nx: y' } });
+  await expect(put).rejects.toMatchObject({ name: "InvalidInput" });
+});
+
 describe("redirects", () => {
   it("do not take Authorization to another host, nor anything to a file", async () => {
     const seen: unknown[] = [];

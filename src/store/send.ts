@@ -47,6 +47,7 @@ export function sender({ fetch: own, timeout = 60_000 }: WebOptions): Send {
 
   return async (url, init, where, moved = 0) => {
     init.signal?.throwIfAborted();
+    checkHeaders(init.headers as Record<string, string> | undefined, where);
     const watch = startWatch(clock, timeout, init.signal ?? undefined, where, moved);
     try {
       const ended = new Promise<never>((_, fail) => {
@@ -62,6 +63,16 @@ export function sender({ fetch: own, timeout = 60_000 }: WebOptions): Send {
       throw watch.signal.aborted ? watch.signal.reason : unreachable(where, cause);
     }
   };
+}
+
+/** fetch would refuse these too, with a sentence that shows the value, which may be a secret. */
+function checkHeaders(headers: Record<string, string> | undefined, where: string): void {
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (/^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value.trim())) continue;
+    throw new InvalidInput(`the header ${JSON.stringify(name)} for ${where} has a character that no header may have`, {
+      where,
+    });
+  }
 }
 
 function startWatch(
