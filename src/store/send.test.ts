@@ -110,7 +110,7 @@ it("a header that could become two is refused, and its value not shown", async (
   const fetch = async () => new Response("x");
   const ask = (headers: Record<string, string>) => httpStore("http://h", { fetch, headers }).get(k);
   expect(await ask({ authorization: "Bearer secret\n", "x-y": "a\tb ü" })).toEqual(Uint8Array.of(120));
-  for (const headers of [{ authorization: "secret\r\nx: y" }, { "x\n": "secret" }, { "": "secret" }, { x: "secret層" }])
+  for (const headers of [{ authorization: "secret\r\nx: y" }, { x: "secret\0" }])
     await expect(ask(headers as Record<string, string>)).rejects.toMatchObject({
       name: "InvalidInput",
       message: expect.not.stringContaining("secret"),
