@@ -27,7 +27,16 @@ type Run = (codec: string, what: "write" | "read", store: string) => Result;
 const script =
   (name: string, node = process.execPath, ...rest: string[]): Run =>
   (codec, what, store) =>
-    run(node, [join(root, "scripts/ts.mjs"), join(root, "bench/zarr", name), codec, what, data, store, ...rest]);
+    run(node, [
+      "--expose-gc",
+      join(root, "scripts/ts.mjs"),
+      join(root, "bench/zarr", name),
+      codec,
+      what,
+      data,
+      store,
+      ...rest,
+    ]);
 const peer =
   (name: string): Run =>
   (codec, what, store) =>

@@ -2,17 +2,18 @@
 import { readFileSync, rmSync } from "node:fs";
 import type * as Zarr from "../../src/format/zarr/index.js";
 import type * as Octavo from "../../src/node.js";
-import { CHUNK, SHAPE } from "./data.js";
+import { BYTES, CHUNK, SHAPE } from "./data.js";
 import { best, peakMb, report, sameAsFile, storedBytes } from "./measure.js";
 
 const dist = new URL("../../dist/", import.meta.url).href;
 const { createPool, fileStore, ndarray, Prefix, typed } = (await import(`${dist}node.js`)) as typeof Octavo;
 const { createArray, openZarr, writeRegion } = (await import(`${dist}format/zarr/index.js`)) as typeof Zarr;
-const [codec, what, data, out, workers = "2"] = process.argv.slice(2) as [
+const [codec, what, data, out, workers = "2", shared] = process.argv.slice(2) as [
   string,
   "write" | "read",
   string,
   string,
+  string?,
   string?,
 ];
 const pool = workers === "0" ? undefined : createPool({ size: Number(workers) });
@@ -36,7 +37,8 @@ if (what === "write") {
 } else {
   const { wall, cpu, value } = await best(3, async () => {
     const array = (await openZarr(fileStore(out))) as Zarr.ZarrArray;
-    return typed(await array.read(undefined, { pool })) as Int32Array;
+    const into = shared === undefined ? undefined : new Uint8Array(new SharedArrayBuffer(BYTES));
+    return typed(await array.read(undefined, { pool, into })) as Int32Array;
   });
   report({ wall, cpu, peak: peakMb(), equal: sameAsFile(value, data) });
 }

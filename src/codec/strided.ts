@@ -16,6 +16,16 @@ export interface Layout {
   readonly strides: readonly number[];
 }
 
+/** From a part of one array to a part of another. */
+export interface Move {
+  readonly from: Layout;
+  readonly to: Layout;
+  readonly counts: readonly number[];
+}
+
+export const copyMove = (target: ChunkData, source: ChunkData, { from, to, counts }: Move, dtype: DataType): void =>
+  copyStrided(target, to, source, from, counts, dtype);
+
 type Words = Uint8Array | Uint16Array | Uint32Array | ChunkData[number][];
 
 /** Above this many words one `set` is faster than a loop. */

@@ -21,6 +21,11 @@ export interface ReadOptions {
 export interface ReadArrayOptions extends ReadOptions {
   /** Workers to decode in; without one, or with one of size 0, this thread does it. */
   readonly pool?: Pool | undefined;
+  /**
+   * Memory for the result, exactly as many bytes as it has; elements of fixed size only. Memory that is used again is
+   * faster than new memory; into shared memory (a SharedArrayBuffer) the workers of a pool write by themselves.
+   */
+  readonly into?: Uint8Array | undefined;
 }
 
 /** How far a piece of work is. */

@@ -1,5 +1,7 @@
 /** Chunks through their codecs. A worker keeps the chains that it has loaded, as thousands of chunks share one. */
 import { type ChunkCodec, CodecChain } from "../codec/chain.js";
+import { roomHere } from "../codec/room.js";
+import { copyMove, type Move } from "../codec/strided.js";
 import type { ChunkData, ChunkSpec, CodecSpec, EncodeOptions } from "../codec/types.js";
 import type { Limits } from "../limits.js";
 
@@ -13,6 +15,13 @@ export interface ChunkTask extends Coding {
   readonly limits: Limits;
   /** Memory for the result, as many bytes as the chunk has. */
   readonly into?: Uint8Array | undefined;
+  readonly place?: Place | undefined;
+}
+
+/** A part of the chunk goes into shared memory, and nothing but an empty answer comes back. */
+export interface Place {
+  readonly result: Uint8Array;
+  readonly move: Move;
 }
 
 export interface EncodeTask extends Coding {
@@ -35,7 +44,11 @@ function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
 }
 
 export async function decode(task: ChunkTask): Promise<ChunkData> {
-  return (await codecOf(task)).decode(task.bytes, task.limits, task.into);
+  const { bytes, limits, into, place, chunk } = task;
+  const codec = await codecOf(task);
+  if (place === undefined) return codec.decode(bytes, limits, into);
+  copyMove(place.result, codec.decode(bytes, limits, roomHere(codec.bytes)), place.move, chunk.dtype);
+  return new Uint8Array(0);
 }
 
 export async function encode(task: EncodeTask): Promise<Uint8Array> {

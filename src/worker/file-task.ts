@@ -8,7 +8,7 @@
 import type { ChunkData } from "../codec/types.js";
 import type { Limits } from "../limits.js";
 import { builtin } from "../platform.js";
-import type { Coding } from "./codec-tasks.js";
+import type { Coding, Place } from "./codec-tasks.js";
 import { decode } from "./codec-tasks.js";
 
 export interface FileTask extends Coding {
@@ -17,6 +17,7 @@ export interface FileTask extends Coding {
   readonly limits: Limits;
   /** Memory for the result, as many bytes as the chunk has. */
   readonly into?: Uint8Array | undefined;
+  readonly place?: Place | undefined;
 }
 
 export async function decodeFile(task: FileTask): Promise<ChunkData | undefined> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Corrupt } from "../../errors.js";
+import { Corrupt, InvalidInput } from "../../errors.js";
 import type { NdArray } from "../../model/array.js";
 import { ndarray, typed } from "../../model/elements.js";
 import { Key, Prefix } from "../../store/key.js";
@@ -65,9 +65,25 @@ describe.each([
       expect(Buffer.compare(got.data as Uint8Array, numbers().data as Uint8Array)).toBe(0);
     }
     expect(new Set(pool.tasks)).toEqual(new Set(["codec.decode"]));
+    for (const buffer of [ArrayBuffer, SharedArrayBuffer]) {
+      const into = new Uint8Array(new buffer(SIDE * SIDE * 4)).fill(255);
+      const got = await array.read(undefined, { pool, into });
+      expect(got.data).toBe(into);
+      expect(Buffer.compare(into, numbers().data as Uint8Array)).toBe(0);
+    }
     const part = typed(await array.read([{ start: 90, stop: 100, step: 3 }, 5], { pool }));
     expect([...part]).toEqual([90, 93, 96, 99].map((row) => (row * SIDE + 5) * 7));
   });
+});
+
+it("given memory must fit, and absent chunks are fill there too", async () => {
+  const array = await createArray(memoryStore(), Prefix.root, { shape: [3], chunkShape: [2], dtype: "int32" });
+  await writeRegion(array, [2], ndarray([], Int32Array.of(9)));
+  const into = new Uint8Array(12).fill(255);
+  expect([...typed(await array.read(undefined, { into }))]).toEqual([0, 0, 9]);
+  await expect(array.read([0], { into })).rejects.toThrow(InvalidInput);
+  const texts = await createArray(memoryStore(), Prefix.root, { shape: [1], dtype: "string" });
+  await expect(texts.read([0], { into })).rejects.toThrow(InvalidInput);
 });
 
 it("small chunks stay here, and a worker's error names the chunk", async () => {

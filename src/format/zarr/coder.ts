@@ -1,9 +1,14 @@
 /**
- * Chunks decoded and encoded where the caller wants it: here, or in the workers of a pool. Workers are asked only where that
- * pays: elements of fixed size, and enough of them that handing the bytes over is the smaller part.
+ * Chunks decoded into a result and encoded from values, where the caller wants it: here, or in the workers of a pool. Workers
+ * are asked only where that pays: elements of fixed size, and enough of them that handing the bytes over is the smaller part.
+ *
+ * A chunk on its way passes through memory that is used again (codec/room.ts). Where the result lies in shared memory, a
+ * worker puts the elements there itself, and this thread copies nothing.
  */
 import { isFixed } from "../../bytes/dtype.js";
 import type { ChunkCodec } from "../../codec/chain.js";
+import { outOfRoom, roomHere } from "../../codec/room.js";
+import { copyMove, type Move } from "../../codec/strided.js";
 import type { ChunkData, CodecSpec } from "../../codec/types.js";
 import type { Limits } from "../../limits.js";
 import type { Key } from "../../store/key.js";
@@ -13,16 +18,15 @@ import type { Pool } from "../../worker/pool.js";
 import type { ArrayMeta } from "./types.js";
 
 const WORTH_IT = 1 << 16;
-const ROOM = 16 << 20;
-
-/** What becomes of a decoded chunk, at once: its memory is used again for the next. */
-export type Use = (data: ChunkData) => void;
 
 /** `codec` is the chunks' own or, for shards, the innermost. */
 export interface Coder {
-  decode(codec: ChunkCodec, bytes: Uint8Array, use: Use): void | Promise<void>;
-  /** A whole chunk that is a plain file, read by the worker itself; false where the store must be asked. */
-  decodeFile(codec: ChunkCodec, store: Store, key: Key, use: Use): Promise<boolean>;
+  /** Decodes a chunk and moves a part of it into the result. */
+  decode(codec: ChunkCodec, bytes: Uint8Array, move: Move): void | Promise<void>;
+  /** The same with a whole chunk that is a plain file, read by the worker itself; false where the store must be asked. */
+  decodeFile(codec: ChunkCodec, store: Store, key: Key, move: Move): Promise<boolean>;
+  /** Memory for the elements of a chunk, with anything in it; it goes to `encode` before anything else is waited for. */
+  room(codec: ChunkCodec): Uint8Array;
   encode(codec: ChunkCodec, data: ChunkData): Uint8Array | Promise<Uint8Array>;
 }
 
@@ -31,60 +35,82 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-export function coderFor(meta: ArrayMeta, limits: Limits, { pool, signal }: Options): Coder {
+export function coderFor(meta: ArrayMeta, limits: Limits, { pool, signal }: Options, result?: ChunkData): Coder {
   const specs = innermost(meta.codecs);
   const workers = pool !== undefined && pool.size > 0 && isFixed(meta.dtype) ? pool : undefined;
   const poolFor = (codec: ChunkCodec): Pool | undefined => (codec.bytes >= WORTH_IT ? workers : undefined);
 
-  // Memory goes to the workers empty and comes back full, again and again: fresh memory costs more than decoding.
+  // Memory goes to the workers empty and comes back full, again and again: never more than there are chunks under way.
   const spare: Uint8Array<ArrayBuffer>[] = [];
   const takeRoom = ({ bytes }: ChunkCodec): Uint8Array<ArrayBuffer> => {
     const room = spare.pop();
     return room?.length === bytes ? room : new Uint8Array(bytes);
   };
-  const useAndKeep = (data: ChunkData, use: Use): void => {
-    use(data);
-    if (data instanceof Uint8Array) spare.push(alone(data)); // never more than there are chunks under way
+  const shared = result !== undefined && isShared(result) ? result : undefined;
+  /** How the worker hands the elements over, and what is transferred for that. */
+  const delivery = (codec: ChunkCodec, move: Move) => {
+    if (shared !== undefined) return { ask: { place: { result: shared, move } }, buffers: [] };
+    const into = takeRoom(codec);
+    return { ask: { into }, buffers: [into.buffer] };
+  };
+  const receive = (data: ChunkData, move: Move): void => {
+    if (shared !== undefined) return;
+    copyMove(result!, data, move, meta.dtype);
+    if (data instanceof Uint8Array) spare.push(alone(data));
   };
 
+  // For encoding, workers read shared memory, so that it can stay here. Without that, each chunk is handed over in its own.
+  const staged: Uint8Array<SharedArrayBuffer>[] = [];
+
   return {
-    decode(codec, given, use) {
+    decode(codec, given, move) {
       const pool = poolFor(codec);
-      if (pool === undefined) return use(codec.decode(given, limits, roomHere(codec.bytes)));
+      if (pool === undefined)
+        return copyMove(result!, codec.decode(given, limits, roomHere(codec.bytes)), move, meta.dtype);
       const bytes = alone(given);
-      const into = takeRoom(codec);
-      const transfer = [bytes.buffer, into.buffer];
+      const { ask, buffers } = delivery(codec, move);
       return pool
-        .run("codec.decode", { specs, chunk: codec.spec, bytes, limits, into }, { signal, transfer })
-        .then((data) => useAndKeep(data, use));
+        .run(
+          "codec.decode",
+          { specs, chunk: codec.spec, bytes, limits, ...ask },
+          { signal, transfer: [bytes.buffer, ...buffers] },
+        )
+        .then((data) => receive(data, move));
     },
-    async decodeFile(codec, store, key, use) {
+    async decodeFile(codec, store, key, move) {
       const pool = poolFor(codec);
       const path = pool && (store as { pathOf?(key: Key): string | undefined }).pathOf?.(key);
       if (pool === undefined || path === undefined) return false;
-      const into = takeRoom(codec);
-      const task = { specs, chunk: codec.spec, path, limits, into };
-      const data = await pool.run("file.decode", task, { signal, transfer: [into.buffer] });
-      if (data !== undefined) useAndKeep(data, use);
+      const { ask, buffers } = delivery(codec, move);
+      const task = { specs, chunk: codec.spec, path, limits, ...ask };
+      const data = await pool.run("file.decode", task, { signal, transfer: buffers });
+      if (data !== undefined) receive(data, move);
       return data !== undefined;
     },
-    encode(codec, given) {
+    room(codec) {
+      if (poolFor(codec) === undefined) return roomHere(codec.bytes);
+      if (typeof SharedArrayBuffer === "undefined") return new Uint8Array(codec.bytes);
+      const room = staged.pop();
+      return room?.length === codec.bytes ? room : new Uint8Array(new SharedArrayBuffer(codec.bytes));
+    },
+    encode(codec, data) {
       const pool = poolFor(codec);
-      if (pool === undefined) return codec.encode(given);
-      const data = alone(given as Uint8Array);
-      return pool.run("codec.encode", { specs, chunk: codec.spec, data }, { signal, transfer: [data.buffer] });
+      if (pool === undefined) return outOfRoom(codec.encode(data));
+      const task = { specs, chunk: codec.spec };
+      if (!isShared(data)) {
+        const given = alone(data as Uint8Array);
+        return pool.run("codec.encode", { ...task, data: given }, { signal, transfer: [given.buffer] });
+      }
+      return pool.run("codec.encode", { ...task, data }, { signal }).then((bytes) => {
+        staged.push(data);
+        return bytes;
+      });
     },
   };
 }
 
-let shared = new ArrayBuffer(0);
-
-/** On this thread all chunks pass through the same memory, one after the other; undefined where that would be a lot to keep. */
-function roomHere(bytes: number): Uint8Array | undefined {
-  if (bytes > ROOM) return undefined;
-  if (shared.byteLength < bytes) shared = new ArrayBuffer(bytes);
-  return new Uint8Array(shared, 0, bytes);
-}
+const isShared = (data: ChunkData): data is Uint8Array<SharedArrayBuffer> =>
+  typeof SharedArrayBuffer !== "undefined" && data instanceof Uint8Array && data.buffer instanceof SharedArrayBuffer;
 
 /** The chain of the chunks inside, where there are shards. */
 export function innermost(codecs: readonly CodecSpec[]): readonly CodecSpec[] {

@@ -168,3 +168,10 @@ describe("bounds", () => {
     await expect(array.read([], { concurrency: 1, signal: stop.signal, onProgress })).rejects.toThrow("enough");
   });
 });
+
+it("a chunk of a fixed-size type that is longer than any encoding is refused unread", async () => {
+  const store = memoryStore();
+  const array = await createArray(store, Prefix.root, { shape: [4], dtype: "int32" });
+  await store.set(Key.of("c/0"), new Uint8Array(1 << 20));
+  await expect(array.read()).rejects.toThrow(LimitExceeded);
+});

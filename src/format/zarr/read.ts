@@ -5,9 +5,9 @@
  * and partial files have no way in.
  */
 import { isFixed, memorySize } from "../../bytes/dtype.js";
-import { copyStrided, fillStrided } from "../../codec/strided.js";
+import { fillStrided } from "../../codec/strided.js";
 import type { ChunkData } from "../../codec/types.js";
-import { LimitExceeded, OctavoError } from "../../errors.js";
+import { InvalidInput, LimitExceeded, OctavoError } from "../../errors.js";
 import { type Limits, withLimits } from "../../limits.js";
 import type { NdArray, Region } from "../../model/array.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
@@ -15,12 +15,13 @@ import type { ReadArrayOptions, ReadPlan } from "../../model/dataset.js";
 import { type Axis, select } from "../../model/region.js";
 import { elementCount, strides } from "../../space/shape.js";
 import { Key } from "../../store/key.js";
-import { type Coder, coderFor } from "./coder.js";
+import type { Store } from "../../store/types.js";
+import { coderFor } from "./coder.js";
 import { type ChunkCodec, chunkCodec } from "./decode.js";
 import { chunkKey } from "./keys.js";
 import type { ZarrArray } from "./node.js";
 import { countParts, type Part, parts, sourceLayout, targetLayout } from "./plan.js";
-import { readShard, storeSource } from "./shard.js";
+import { readShard, storeSource, type Target } from "./shard.js";
 import type { ArrayMeta } from "./types.js";
 
 /** How to read a region. */
@@ -41,54 +42,57 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   if (shape.includes(0)) return result(filled(meta, 0));
 
   const codec = await chunkCodec(meta, array.url);
-  const data = blank(meta, elementCount(shape));
-  const fillMatters = !isBlank(meta);
+  const data = options.into === undefined ? blank(meta, elementCount(shape)) : checkInto(options.into, meta, shape);
+  const fillMatters = options.into !== undefined || !isBlank(meta);
   const resultStrides = strides(axes.map((axis) => axis.count));
-  const put = (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]): void => {
-    const counts = part.source.map((axis) => axis.count);
-    const to = targetLayout(part.to, resultStrides);
-    if (chunk !== undefined) {
-      copyStrided(data, to, chunk, sourceLayout(part.source, strides(chunkShape)), counts, meta.dtype);
-    } else if (fillMatters) {
-      fillStrided(data, to, meta.fill, counts, meta.dtype);
-    }
+  const target: Target = {
+    coder: coderFor(meta, limits, options, data),
+    move: (part, chunkShape) => ({
+      from: sourceLayout(part.source, strides(chunkShape)),
+      to: targetLayout(part.to, resultStrides),
+      counts: part.source.map((axis) => axis.count),
+    }),
+    fill(part) {
+      if (!fillMatters) return;
+      const counts = part.source.map((axis) => axis.count);
+      fillStrided(data, targetLayout(part.to, resultStrides), meta.fill, counts, meta.dtype);
+    },
   };
 
   const total = countParts(axes, meta.chunkShape);
-  const coder = coderFor(meta, limits, options);
   let done = 0;
   await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(array, options), async (part) => {
     options.signal?.throwIfAborted();
-    if (codec.shard === undefined) {
-      await readChunk(array, codec, part.chunk, coder, (chunk) => put(part, chunk, meta.chunkShape), options);
-    } else {
-      const key = keyOf(array, part.chunk);
-      const source = storeSource(array.store, key, options.signal);
-      await inChunk(`${array.store.url}/${key}`, () => readShard(codec, source, part, put, coder, limits));
-    }
+    const key = keyOf(array, part.chunk);
+    await inChunk(`${array.store.url}/${key}`, () =>
+      codec.shard === undefined
+        ? readChunk(array.store, key, codec, part, target, mostOf(codec, limits), options)
+        : readShard(codec, storeSource(array.store, key, options.signal), part, target, limits),
+    );
     options.onProgress?.({ done: ++done, total, unit: "chunks" });
   });
   return result(data);
 }
 
-/** The chunk at a place in the grid, at its full size; undefined where there is none. */
 async function readChunk(
-  array: ZarrArray,
+  store: Store,
+  key: Key,
   codec: ChunkCodec,
-  chunk: readonly number[],
-  coder: Coder,
-  use: (chunk: ChunkData | undefined) => void,
+  part: Part,
+  { coder, move, fill }: Target,
+  most: number,
   { signal }: ReadRegionOptions,
 ): Promise<void> {
-  const { store } = array;
-  const key = keyOf(array, chunk);
-  await inChunk(`${store.url}/${key}`, async () => {
-    if (await coder.decodeFile(codec, store, key, use)) return;
-    const bytes = await store.get(key, { signal });
-    if (bytes === undefined) use(undefined);
-    else await coder.decode(codec, bytes, use);
-  });
+  const own = move(part, codec.spec.shape);
+  if (await coder.decodeFile(codec, store, key, own)) return;
+  const bytes = await store.get(key, { signal, most });
+  if (bytes === undefined) fill(part);
+  else await coder.decode(codec, bytes, own);
 }
+
+/** No encoding doubles a chunk of fixed size: what is longer is not read into memory to find that out. */
+const mostOf = ({ bytes, spec }: ChunkCodec, { chunkBytes }: Limits): number =>
+  isFixed(spec.dtype) ? 2 * bytes + (64 << 10) : chunkBytes;
 
 export const keyOf = (array: ZarrArray, chunk: readonly number[]): Key =>
   Key.join(array.at, chunkKey(array.meta.keys, chunk));
@@ -118,6 +122,13 @@ function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, whe
       { where, reason: "result-bytes", hint: "Read a smaller region, or raise limits.resultBytes." },
     );
   }
+}
+
+function checkInto(into: Uint8Array, { dtype }: ArrayMeta, shape: readonly number[]): Uint8Array {
+  if (!isFixed(dtype)) throw new InvalidInput(`elements of kind ${dtype.kind} cannot be read into given memory`);
+  const bytes = elementCount(shape) * dtype.size;
+  if (into.length === bytes) return into;
+  throw new InvalidInput(`the region [${shape}] takes ${bytes} bytes, but the memory for it has ${into.length}`);
 }
 
 /** Whether `blank` already is fill. */

@@ -2,7 +2,7 @@
  * Parts of a shard. The index comes first, one request of known size; then only the inner chunks that are wanted, near ones
  * together. When everything is wanted and the shard is small, one request brings all of it. Shards may hold shards.
  */
-import type { ChunkData } from "../../codec/types.js";
+import type { Move } from "../../codec/strided.js";
 import { Corrupt } from "../../errors.js";
 import type { Limits } from "../../limits.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
@@ -51,15 +51,19 @@ const REQUESTS = 8;
 /** Inner chunks of one request that are decoded at once, where there are workers for them. */
 const DECODES = 4;
 
-export type Put = (part: Part, chunk: ChunkData | undefined, chunkShape: readonly number[]) => void;
+/** Where the parts of a read go. */
+export interface Target {
+  readonly coder: Coder;
+  move(part: Part, chunkShape: readonly number[]): Move;
+  fill(part: Part): void;
+}
 
-/** Hands the inner chunks that `part` touches to `put`, as parts of the same result; undefined stands for fill. */
+/** Reads the inner chunks that `part` touches, as parts of the same result. */
 export async function readShard(
   codec: ChunkCodec,
   from: Source,
   part: Part,
-  put: Put,
-  coder: Coder,
+  target: Target,
   limits: Limits,
 ): Promise<void> {
   const { inner, grid, index } = codec.shard!;
@@ -67,13 +71,13 @@ export async function readShard(
   let source = from;
   if (everything && codec.bytes <= WHOLE) {
     const bytes = await from.read();
-    if (bytes === undefined) return put(part, undefined, codec.spec.shape);
+    if (bytes === undefined) return target.fill(part);
     source = memorySource(bytes);
   }
   const table = await source.read(
     index.location === "end" ? { suffix: index.bytes } : { offset: 0, length: index.bytes },
   );
-  if (table === undefined) return put(part, undefined, codec.spec.shape);
+  if (table === undefined) return target.fill(part);
   const entries = index.parse(table, limits);
 
   const place = strides(grid);
@@ -81,12 +85,12 @@ export async function readShard(
   for (const piece of parts(part.source, inner.spec.shape)) {
     const own: Part = { ...piece, to: piece.to.map((at, axis) => at + part.to[axis]!) };
     const entry = entries.find(piece.chunk.reduce((sum, at, axis) => sum + at * place[axis]!, 0));
-    if (entry === undefined) put(own, undefined, inner.spec.shape);
+    if (entry === undefined) target.fill(own);
     else wanted.push({ ...entry, part: own });
   }
   if (inner.shard !== undefined) {
     return forEachConcurrent(wanted, REQUESTS, ({ offset, length, part }) =>
-      readShard(inner, stretch(source, offset, length), part, put, coder, limits),
+      readShard(inner, stretch(source, offset, length), part, target, limits),
     );
   }
   await forEachConcurrent(runs(wanted), REQUESTS, async (run) => {
@@ -95,7 +99,7 @@ export async function readShard(
     await forEachConcurrent(run.items, DECODES, async ({ offset, length, part }) => {
       const start = offset - run.offset;
       const own = bytes.subarray(start, start + length);
-      await coder.decode(inner, own, (chunk) => put(part, chunk, inner.spec.shape));
+      await target.coder.decode(inner, own, target.move(part, inner.spec.shape));
     });
   });
 }

@@ -63,11 +63,14 @@ export async function writeRegion(
   const from: Values = { data: values.data, strides: spread ? counts.map(() => 0) : strides(counts) };
 
   const codec = await chunkCodec(meta, array.url);
+  const limits = withLimits(options.limits);
+  const keepEmpty = options.writeEmptyChunks ?? meta.version === 0;
+  const change: Change = { meta, values: from, keepEmpty, limits, coder: coderFor(meta, limits, options) };
   const total = countParts(axes, meta.chunkShape);
   let done = 0;
   await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(array, options), async (part) => {
     options.signal?.throwIfAborted();
-    await writeChunk(array, codec, part, from, options);
+    await writeChunk(array, codec, part, change, options);
     options.onProgress?.({ done: ++done, total, unit: "chunks" });
   });
 }
@@ -106,19 +109,16 @@ async function writeChunk(
   array: ZarrArray,
   codec: ChunkCodec,
   part: Part,
-  values: Values,
+  change: Change,
   options: WriteOptions,
 ): Promise<void> {
   const { store, meta } = array;
   const key = keyOf(array, part.chunk);
   const signal = options.signal;
-  const keepEmpty = options.writeEmptyChunks ?? meta.version === 0;
   const fresh = options.fresh === true;
   const covered = fresh || coversChunk(part, meta.chunkShape);
   const extent = meta.chunkShape.map((length, i) => Math.min(length, meta.shape[i]! - part.chunk[i]! * length));
   let isNew = coversChunk(part, extent); // to the edge: hoped for until the store says otherwise
-  const limits = withLimits(options.limits);
-  const change: Change = { meta, values, keepEmpty, limits, coder: coderFor(meta, limits, options) };
   const make = (old: Uint8Array | undefined) => inChunk(`${store.url}/${key}`, () => changed(codec, old, part, change));
   const attempt = async (): Promise<void> => {
     if (covered || (isNew && !store.can.conditional)) {
@@ -160,7 +160,12 @@ async function changed(
   const { shape } = codec.spec;
   if (codec.shard !== undefined) return changedShard(codec, old, part, change);
   const { meta, values, coder } = change;
-  const data = old === undefined ? filled(meta, elementCount(shape)) : codec.decode(old, change.limits);
+  const data =
+    old !== undefined
+      ? codec.decode(old, change.limits)
+      : isFixed(meta.dtype) && coversChunk(part, shape)
+        ? coder.room(codec)
+        : filled(meta, elementCount(shape));
   const into: Layout = sourceLayout(part.source, strides(shape));
   copyStrided(
     data,
