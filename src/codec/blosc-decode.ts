@@ -14,7 +14,8 @@ export interface BloscTools {
 
 export interface StreamCodec {
   compress(bytes: Uint8Array, level: number): Uint8Array;
-  decompress(bytes: Uint8Array, expected: number, limits: Limits): Uint8Array;
+  /** The result may lie in `into`, which has as many bytes as are expected. */
+  decompress(bytes: Uint8Array, expected: number, limits: Limits, into?: Uint8Array): Uint8Array;
 }
 
 export function decodeBlosc(
@@ -100,7 +101,9 @@ function decodeStream(
       throw new Unsupported(
         `a blosc chunk is compressed with ${codec}, which was not loaded, as the codec's cname says otherwise`,
       );
-    room.memory.set(inner.decompress(stream, size, limits), target);
+    const place = room.memory.subarray(target, target + size);
+    const plain = inner.decompress(stream, size, limits, place);
+    if (plain !== place) place.set(plain);
     return undefined;
   }
   if (stream.length > longestStream(size)) return `${stream.length} bytes are too many for ${size}`;

@@ -12,8 +12,11 @@ import { xxh64 } from "./xxh64.js";
 
 export interface ZstdEngine {
   compress(bytes: Uint8Array, level: number, checksum: boolean): Uint8Array;
-  /** One frame. The content, or zstd's word for what is wrong; "full" where the content passes `capacity`. */
-  decompress(frame: Uint8Array, capacity: number): Uint8Array | string;
+  /**
+   * One frame. The content, or zstd's word for what is wrong; "full" where the content passes `capacity`. Content as long
+   * as `into` may lie there.
+   */
+  decompress(frame: Uint8Array, capacity: number, into?: Uint8Array): Uint8Array | string;
 }
 
 export function nativeZstd(): ZstdEngine | undefined {
@@ -67,6 +70,7 @@ export async function wasmZstd(): Promise<ZstdEngine> {
     input: Uint8Array,
     capacity: number,
     call: (to: number, from: number) => number,
+    into?: Uint8Array,
   ): Uint8Array | string => {
     const { memory, zstd } = wasm;
     const from = memory._malloc(Math.max(1, input.length));
@@ -75,7 +79,10 @@ export async function wasmZstd(): Promise<ZstdEngine> {
       if (to === 0) throw new LimitExceeded(`zstd found no memory for ${input.length} + ${capacity} bytes`);
       memory.HEAPU8.set(input, from);
       const size = call(to, from);
-      return zstd.isError(size) ? zstd.getErrorName(size) : memory.HEAPU8.slice(to, to + size);
+      if (zstd.isError(size)) return zstd.getErrorName(size);
+      if (into?.length !== size) return memory.HEAPU8.slice(to, to + size);
+      into.set(memory.HEAPU8.subarray(to, to + size));
+      return into;
     } finally {
       if (to !== 0) memory._free(to);
       if (from !== 0) memory._free(from);
@@ -99,8 +106,8 @@ export async function wasmZstd(): Promise<ZstdEngine> {
       if (typeof frame === "string") throw new LimitExceeded(`zstd could not compress ${bytes.length} bytes: ${frame}`);
       return checksum ? withChecksum(frame, bytes) : frame;
     },
-    decompress: (frame, capacity) => {
-      const out = run(frame, capacity, (to, from) => wasm.zstd.decompress(to, capacity, from, frame.length));
+    decompress: (frame, capacity, into) => {
+      const out = run(frame, capacity, (to, from) => wasm.zstd.decompress(to, capacity, from, frame.length), into);
       return out === "Destination buffer is too small" ? "full" : out;
     },
   };

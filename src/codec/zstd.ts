@@ -16,7 +16,7 @@ export interface Zstd {
   /** Level 0 is zstd's default (3); negative levels are faster still. */
   compress(bytes: Uint8Array, level: number, checksum?: boolean): Uint8Array;
   /** Exactly `expected` bytes, or Corrupt; where that is undefined, `limits` bound the result. */
-  decompress(bytes: Uint8Array, expected: number | undefined, limits: Limits): Uint8Array;
+  decompress(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Uint8Array): Uint8Array;
 }
 
 let loaded: Promise<Zstd> | undefined;
@@ -29,7 +29,7 @@ export function loadZstd(): Promise<Zstd> {
 export function zstdWith(engine: ZstdEngine): Zstd {
   return {
     compress: (bytes, level, checksum = false) => engine.compress(bytes, level, checksum),
-    decompress: (bytes, expected, limits) => {
+    decompress: (bytes, expected, limits, into) => {
       const frames = scanZstd(bytes);
       const { cap, wrong } = outputRoom("zstd data", bytes.length, expected, limits);
       const declared = frames.reduce((sum, frame) => sum + (frame.contentSize ?? 0), 0);
@@ -38,7 +38,7 @@ export function zstdWith(engine: ZstdEngine): Zstd {
       let size = 0;
       for (const { start, end, contentSize, bound } of frames) {
         const capacity = Math.min(bound, cap - size);
-        const part = engine.decompress(bytes.subarray(start, end), capacity);
+        const part = engine.decompress(bytes.subarray(start, end), capacity, frames.length === 1 ? into : undefined);
         // "full" below the blocks' own bound means that the cap was in the way, at the bound that the frame lied.
         if (part === "full" && capacity < bound) throw wrong("more");
         if (typeof part === "string") throw new Corrupt(`the zstd frame at byte ${start} is damaged: ${part}`);

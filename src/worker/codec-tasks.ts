@@ -32,7 +32,7 @@ export interface EncodeTask extends Coding {
 const KEPT = 64;
 const loaded = new Map<string, Promise<ChunkCodec>>();
 
-function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
+export function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
   const key = JSON.stringify([specs, chunk], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
   const known = loaded.get(key);
   if (known !== undefined) return known;
@@ -44,8 +44,10 @@ function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
 }
 
 export async function decode(task: ChunkTask): Promise<ChunkData> {
-  const { bytes, limits, into, place, chunk } = task;
-  const codec = await codecOf(task);
+  return decodeWith(await codecOf(task), task);
+}
+
+export function decodeWith(codec: ChunkCodec, { bytes, limits, into, place, chunk }: ChunkTask): ChunkData {
   if (place === undefined) return codec.decode(bytes, limits, into);
   copyMove(place.result, codec.decode(bytes, limits, roomHere(codec.bytes)), place.move, chunk.dtype);
   return new Uint8Array(0);

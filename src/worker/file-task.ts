@@ -8,8 +8,7 @@
 import type { ChunkData } from "../codec/types.js";
 import type { Limits } from "../limits.js";
 import { builtin } from "../platform.js";
-import type { Coding, Place } from "./codec-tasks.js";
-import { decode } from "./codec-tasks.js";
+import { type Coding, codecOf, decodeWith, type Place } from "./codec-tasks.js";
 
 export interface FileTask extends Coding {
   readonly path: string;
@@ -21,8 +20,11 @@ export interface FileTask extends Coding {
 }
 
 export async function decodeFile(task: FileTask): Promise<ChunkData | undefined> {
+  const codec = await codecOf(task); // from here on nothing waits: the memory below is used again by the next task
   const bytes = readPlainFile(task);
-  return bytes && decode({ ...task, bytes });
+  if (bytes === undefined) return undefined;
+  const data = decodeWith(codec, { ...task, bytes });
+  return data instanceof Uint8Array && data.buffer === bytes.buffer ? data.slice() : data; // not encoded at all
 }
 
 function readPlainFile({ path, range, limits }: FileTask): Uint8Array | undefined {
@@ -35,7 +37,7 @@ function readPlainFile({ path, range, limits }: FileTask): Uint8Array | undefine
     const { offset, length } = range ?? { offset: 0, length: stat.size };
     if (!stat.isFile() || realPath(fs, fd, path) !== path) return undefined;
     if (offset + length > stat.size || length > limits.chunkBytes) return undefined;
-    const bytes = new Uint8Array(length);
+    const bytes = takeRoom(length);
     for (let at = 0; at < length; ) {
       const n = fs.readSync(fd, bytes, at, Math.min(length - at, 1 << 30), offset + at);
       if (n === 0) return undefined;
@@ -47,6 +49,16 @@ function readPlainFile({ path, range, limits }: FileTask): Uint8Array | undefine
   } finally {
     if (fd !== undefined) fs.closeSync(fd);
   }
+}
+
+const KEPT = 16 << 20;
+let kept = new Uint8Array(0);
+
+/** The encoded bytes are gone before the next file is read, so that they can all lie in the same memory. */
+function takeRoom(length: number): Uint8Array {
+  if (length > KEPT) return new Uint8Array(length);
+  if (kept.length < length) kept = new Uint8Array(length);
+  return kept.subarray(0, length);
 }
 
 /** Linux knows where an open file is; elsewhere the path is asked again. */
