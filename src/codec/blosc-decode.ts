@@ -1,9 +1,10 @@
 /** Blosc chunks to bytes: block by block, so that the workspace stays as small as a block. */
 import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
-import { type DecodeLoop, decodeFault, type Kernel, type Workspace } from "../kernel/index.js";
+import { type DecodeLoop, decodeFault, type Kernel, slack, type Workspace } from "../kernel/index.js";
 import { decodedCap, type Limits } from "../limits.js";
 import { filterBlock, filterBlocks } from "./blosc-filter.js";
 import { type BloscCodec, headerSize, parseBloscHeader } from "./blosc-header.js";
+import type { Into } from "./types.js";
 
 /** What blosc needs from elsewhere: the loops, and those of the larger codecs that were loaded. */
 export interface BloscTools {
@@ -23,21 +24,32 @@ export function decodeBlosc(
   expected: number | undefined,
   limits: Limits,
   tools: BloscTools,
-  into?: Uint8Array,
+  into?: Into,
 ): Uint8Array {
   const header = parseBloscHeader(bytes);
   const { nbytes, blocksize } = header;
   checkSize(nbytes, bytes.length, expected, limits);
-  const out = into?.length === nbytes ? into : new Uint8Array(nbytes);
   if (header.stored) {
-    out.set(bytes.subarray(headerSize, headerSize + nbytes));
+    const plain = bytes.subarray(headerSize, headerSize + nbytes);
+    if (into === "lend") return plain;
+    const out = into?.length === nbytes ? into : new Uint8Array(nbytes);
+    out.set(plain);
     return out;
   }
 
   const view = new DataView(bytes.buffer, bytes.byteOffset, header.cbytes);
   const longest = Math.min(longestStream(blocksize), header.cbytes);
-  const room = tools.kernel.reserve(longest + filterBlocks[header.shuffle] * blocksize);
+  // To be lent, the whole lies in the workspace, behind what the loops may write past the end of a block.
+  const lends = into === "lend" && nbytes <= LENT;
+  const blocks = longest + filterBlocks[header.shuffle] * blocksize;
+  const room = tools.kernel.reserve(lends ? blocks + slack + 16 + nbytes : blocks);
   const block = room.start + longest;
+  const whole = (room.start + blocks + slack + 15) & ~15; // copying elements likes them aligned
+  const out = lends
+    ? room.memory.subarray(whole, whole + nbytes)
+    : into !== "lend" && into?.length === nbytes
+      ? into
+      : new Uint8Array(nbytes);
   for (let i = 0, at = 0; at < nbytes; i++, at += blocksize) {
     const size = Math.min(blocksize, nbytes - at);
     const streams = size < blocksize ? 1 : header.streams;
@@ -60,11 +72,14 @@ export function decodeBlosc(
       if (fault !== undefined) throw damaged(i, j, fault);
       from += length;
     }
-    const plain = filterBlock(room, "unshuffle", header, block, size);
-    out.set(room.memory.subarray(plain, plain + size), at);
+    const plain = filterBlock(room, "unshuffle", header, block, size, lends ? whole + at : undefined);
+    if (!lends || plain !== whole + at) out.set(room.memory.subarray(plain, plain + size), at);
   }
   return out;
 }
+
+/** Larger chunks are rare, and the workspace keeps its size. */
+const LENT = 16 << 20;
 
 const damaged = (block: number, stream: number, fault: string): Corrupt =>
   new Corrupt(`block ${block}, stream ${stream} of a blosc chunk is damaged: ${fault}`);

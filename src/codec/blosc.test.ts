@@ -18,8 +18,12 @@ const wasm: BloscTools = { kernel: await loadKernel(), ...inner };
 const plain: BloscTools = { kernel: plainKernel, ...inner };
 const peer = new NumcodecsBlosc();
 
-const decode = (bytes: Uint8Array, expected: number | undefined, tools = wasm): Uint8Array =>
-  decodeBlosc(bytes, expected, defaultLimits, tools);
+/** Lent memory must hold the same as memory of its own, always. */
+const decode = (bytes: Uint8Array, expected: number | undefined, tools = wasm): Uint8Array => {
+  const own = decodeBlosc(bytes, expected, defaultLimits, tools);
+  expect(same(decodeBlosc(bytes, expected, defaultLimits, tools, "lend"), own)).toBe(true);
+  return own;
+};
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 const load = (configuration: CodecSpec["configuration"]): Promise<BytesCodec> =>
   bloscCodec.load(configuration, { chain: async () => [] }) as Promise<BytesCodec>;

@@ -19,6 +19,7 @@ import type {
   Codec,
   CodecSpec,
   EncodeOptions,
+  Into,
 } from "./types.js";
 
 export interface CodecChain {
@@ -34,7 +35,7 @@ export interface ChunkCodec {
   /** Bytes when encoded, where that does not depend on the values. */
   readonly encodedSize: number | undefined;
   /** `into` has as many bytes as the chunk and may become the result, or part of the way there. */
-  decode(bytes: Uint8Array, limits: Limits, into?: Uint8Array): ChunkData;
+  decode(bytes: Uint8Array, limits: Limits, into?: Into): ChunkData;
   encode(data: ChunkData, options?: EncodeOptions): Uint8Array;
   /** The chunks inside, where there are some and they can be had by themselves. */
   readonly shard: Shard | undefined;
@@ -104,7 +105,7 @@ function bind(
         );
       let stage = encoded;
       for (let i = onBytes.length - 1; i >= 0; i--) {
-        const room = i === 0 && into?.length === sizes[0] ? into : undefined;
+        const room = i === 0 && (into === "lend" || into?.length === sizes[0]) ? into : undefined;
         stage = onBytes[i]!.decode(stage, sizes[i], limits, room);
       }
       let data = toBytes.decode(stage, inner, limits);

@@ -42,14 +42,19 @@ export type Element = Uint8Array | VlenValue;
 /** The elements of a chunk: raw bytes for a fixed-size type, else one value per element. */
 export type ChunkData = Uint8Array | VlenValue[];
 
+/**
+ * Memory for a result; fresh memory costs more than decoding. Bytes, exactly as many as are expected, may become the result.
+ * "lend": the result may lie in the codec's own memory, where the next call overwrites it.
+ */
+export type Into = Uint8Array | "lend";
+
 export interface BytesCodec {
   readonly kind: "bytes-bytes";
   /**
    * `expected` is the exact number of bytes that must come out, where it is known: anything else is Corrupt. Where it is
-   * not known, `limits.chunkBytes` and `limits.ratio` bound it. `into` has exactly `expected` bytes and may become the
-   * result: fresh memory costs more than decoding.
+   * not known, `limits.chunkBytes` and `limits.ratio` bound it.
    */
-  decode(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Uint8Array): Uint8Array;
+  decode(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Into): Uint8Array;
   encode(bytes: Uint8Array): Uint8Array;
   /** The size that `encode` gives for n bytes, where that does not depend on the bytes. */
   encodedSize?(n: number): number;

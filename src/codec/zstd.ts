@@ -8,7 +8,8 @@ import { Corrupt } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { booleanOption, integerOption } from "./options.js";
 import { outputRoom } from "./output.js";
-import type { CodecEntry } from "./types.js";
+import { placeFor } from "./room.js";
+import type { CodecEntry, Into } from "./types.js";
 import { nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
@@ -16,7 +17,7 @@ export interface Zstd {
   /** Level 0 is zstd's default (3); negative levels are faster still. */
   compress(bytes: Uint8Array, level: number, checksum?: boolean): Uint8Array;
   /** Exactly `expected` bytes, or Corrupt; where that is undefined, `limits` bound the result. */
-  decompress(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Uint8Array): Uint8Array;
+  decompress(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Into): Uint8Array;
 }
 
 let loaded: Promise<Zstd> | undefined;
@@ -34,11 +35,12 @@ export function zstdWith(engine: ZstdEngine): Zstd {
       const { cap, wrong } = outputRoom("zstd data", bytes.length, expected, limits);
       const declared = frames.reduce((sum, frame) => sum + (frame.contentSize ?? 0), 0);
       if (declared > cap) throw wrong(`${declared} declared`);
+      const place = frames.length === 1 ? placeFor(into, expected ?? frames[0]!.contentSize ?? 0) : undefined;
       const parts: Uint8Array[] = [];
       let size = 0;
       for (const { start, end, contentSize, bound } of frames) {
         const capacity = Math.min(bound, cap - size);
-        const part = engine.decompress(bytes.subarray(start, end), capacity, frames.length === 1 ? into : undefined);
+        const part = engine.decompress(bytes.subarray(start, end), capacity, place);
         // "full" below the blocks' own bound means that the cap was in the way, at the bound that the frame lied.
         if (part === "full" && capacity < bound) throw wrong("more");
         if (typeof part === "string") throw new Corrupt(`the zstd frame at byte ${start} is damaged: ${part}`);

@@ -1,6 +1,5 @@
 /** Chunks through their codecs. A worker keeps the chains that it has loaded, as thousands of chunks share one. */
 import { type ChunkCodec, CodecChain } from "../codec/chain.js";
-import { roomHere } from "../codec/room.js";
 import { copyMove, type Move } from "../codec/strided.js";
 import type { ChunkData, ChunkSpec, CodecSpec, EncodeOptions } from "../codec/types.js";
 import type { Limits } from "../limits.js";
@@ -49,7 +48,7 @@ export async function decode(task: ChunkTask): Promise<ChunkData> {
 
 export function decodeWith(codec: ChunkCodec, { bytes, limits, into, place, chunk }: ChunkTask): ChunkData {
   if (place === undefined) return codec.decode(bytes, limits, into);
-  copyMove(place.result, codec.decode(bytes, limits, roomHere(codec.bytes)), place.move, chunk.dtype);
+  copyMove(place.result, codec.decode(bytes, limits, "lend"), place.move, chunk.dtype);
   return new Uint8Array(0);
 }
 

@@ -65,8 +65,7 @@ export function coderFor(meta: ArrayMeta, limits: Limits, { pool, signal }: Opti
   return {
     decode(codec, given, move) {
       const pool = poolFor(codec);
-      if (pool === undefined)
-        return copyMove(result!, codec.decode(given, limits, roomHere(codec.bytes)), move, meta.dtype);
+      if (pool === undefined) return copyMove(result!, codec.decode(given, limits, "lend"), move, meta.dtype);
       const bytes = alone(given);
       const { ask, buffers } = delivery(codec, move);
       return pool
