@@ -7,5 +7,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: "forks",
+    maxWorkers: "100%", // the default leaves a core idle, and much of the time is spent waiting
   },
 });

@@ -42,11 +42,16 @@ const peer =
   (codec, what, store) =>
     run(python, [join(root, "bench/zarr/peer.py"), name, codec, what, data, store]);
 
+const here = `octavo, Node ${process.versions.node}`;
 const contenders: [string, Run][] = [
-  [`octavo, Node ${process.versions.node}, 2 workers`, script("octavo.ts")],
-  [`octavo, Node ${process.versions.node}, no workers`, script("octavo.ts", process.execPath, "0")],
+  [`${here}, 2 workers`, script("octavo.ts", process.execPath, "2")],
+  [`${here}, 2 workers, into shared memory`, script("octavo.ts", process.execPath, "2", "shared")],
+  [`${here}, no workers`, script("octavo.ts", process.execPath, "0")],
 ];
-if (existsSync(node24)) contenders.push(["octavo, Node 24.21.0, 2 workers", script("octavo.ts", node24)]);
+if (existsSync(node24)) {
+  contenders.push(["octavo, Node 24.21.0, 2 workers", script("octavo.ts", node24, "2")]);
+  contenders.push(["octavo, Node 24.21.0, 2 workers, into shared memory", script("octavo.ts", node24, "2", "shared")]);
+}
 contenders.push(["zarrita 0.7.5", script("zarrita.ts")]);
 if (existsSync(python))
   contenders.push(["zarr-python 3.1.6", peer("zarr-python")], ["tensorstore 0.1.86", peer("tensorstore")]);

@@ -46,7 +46,6 @@ export async function detect(
 export function datasetOpener(openLocation: (url: string, options?: LocationOptions) => Promise<Location>) {
   return async (url: string, options: OpenOptions = {}): Promise<Dataset> => {
     const location = await openLocation(url, options);
-    const { format } = await detect(location, options);
-    return format.open(location.store, location.at, options);
+    return (await detect(location, options)).match.open();
   };
 }

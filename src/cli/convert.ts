@@ -50,7 +50,7 @@ export const convert = verb({
   async run([from, to], given, session) {
     const { output, signal, report: progress } = session;
     const source = await findSource(from!, given, session);
-    const dataset = await source.format.open(source.store, source.at, { signal });
+    const dataset = await source.match.open();
     if (given["dry-run"]) {
       const there = await matchAt(to!, signal);
       await explain(dataset as ZarrNode, wanted(given), there, session);

@@ -57,7 +57,7 @@ export const get = verb({
     }
     const extension = target === "-" ? (session.output.json ? "json" : "csv") : extensionOf(target);
     const source = await findSource(url!, options, session);
-    const array = arrayOf(await source.format.open(source.store, source.at, { signal: session.signal }), url!);
+    const array = arrayOf(await source.match.open(), url!);
     const region = toRegion(options.slice ?? [], array.shape.length);
     const { shape } = select(region, array.shape);
     const { requests, bytes } = await array.plan(region);

@@ -26,7 +26,7 @@ export const info = verb({
   ],
   async run([url], options, session) {
     const source = await findSource(url!, options, session);
-    const dataset = await source.format.open(source.store, source.at, { signal: session.signal });
+    const dataset = await source.match.open();
     const node = await describe(dataset, options.depth ?? 5, session);
     const { output } = session;
     if (output.json) output.document({ ...node, ...source.forbidden() });

@@ -25,7 +25,7 @@ export const ls = verb({
     if (options.keys) await listKeys(await findPlace(url!, options, session), session);
     else {
       const source = await findSource(url!, options, session);
-      const dataset = await source.format.open(source.store, source.at, { signal: session.signal });
+      const dataset = await source.match.open();
       await (options.chunks ? listChunks(dataset, session) : listNodes(dataset, source.at, session));
       remarkForbidden(source, session.output);
     }

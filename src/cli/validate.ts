@@ -43,7 +43,7 @@ export const validate = verb({
     }
     report.end();
     const valid = counts.error === 0;
-    const readable = valid || (await opens(source, signal));
+    const readable = valid || (await opens(source));
     if (output.json) {
       const { format, version } = source.match;
       output.document({ url, format, version, level, valid, readable, counts, findings, ...source.forbidden() });
@@ -59,12 +59,9 @@ export const validate = verb({
   },
 });
 
-async function opens(
-  { format, store, at }: Awaited<ReturnType<typeof findSource>>,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function opens({ match }: Awaited<ReturnType<typeof findSource>>): Promise<boolean> {
   try {
-    await format.open(store, at, { signal });
+    await match.open();
     return true;
   } catch (error) {
     if (error instanceof OctavoError) return false;

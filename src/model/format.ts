@@ -18,6 +18,8 @@ export interface Match {
   readonly version: string;
   /** One line for people: "Zarr v3 array". */
   readonly summary: string;
+  /** Opens it, without asking again for what was read to find out. */
+  open(): Promise<Dataset>;
 }
 
 /** An error is damage; a warning is something to look at; info is worth knowing. */

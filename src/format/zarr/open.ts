@@ -119,7 +119,12 @@ function nothing(store: Store, at: Prefix): NotFound {
 export async function detectZarr(store: Store, at: Prefix, options: OpenOptions = {}): Promise<Match | undefined> {
   const found = await find(store, at, options);
   return (
-    found && { format: "zarr", version: String(found.version), summary: `Zarr v${found.version} ${kindOf(found)}` }
+    found && {
+      format: "zarr",
+      version: String(found.version),
+      summary: `Zarr v${found.version} ${kindOf(found)}`,
+      open: async () => nodeOf(store, at, found.parse(), options),
+    }
   );
 }
 
