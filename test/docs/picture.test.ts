@@ -62,6 +62,7 @@ function draw(lines: readonly string[]): string {
     return `<text x="${edge}" y="${edge + 14 + i * step}"${style(line)} xml:space="preserve">${text}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>A session: info, convert, get, and validate finding a chunk that is one byte short</title>
 <rect width="100%" height="100%" rx="8" fill="#16181d"/>
 <g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" fill="#d4d7dd">
 ${rows.join("\n")}
