@@ -42,9 +42,26 @@ describe("text", () => {
       fc.property(fc.float({ noNaN: true }), (x) => {
         const one = ndarray([1], new Float32Array([x]));
         const [read] = JSON.parse(all(jsonText([1], one.dtype), one)).data;
-        expect(Math.fround(Number(read)) === (typed(one)[0] as number)).toBe(true);
+        expect(Math.fround(Number(read))).toBe(typed(one)[0]); // Object.is: -0 is not 0
       }),
     );
+  });
+
+  test("-0 stays -0, alone and inside, and other programs read a float", () => {
+    const one = ndarray([2], new Float64Array([-0, 0]));
+    expect(all(jsonText([2], one.dtype), one)).toContain("[-0.0,0]");
+    expect(all(csvText([2], one.dtype), one)).toBe("-0.0\n0\n");
+    const complex = ndarray([1], new Float64Array([1, -0]), { kind: "complex", size: 16, endian: "little" });
+    expect(all(jsonText([1], complex.dtype), complex)).toContain("[[1,-0.0]]");
+    const float = { kind: "float", size: 8, endian: "little" } as const;
+    const struct = { kind: "struct", size: 8, fields: [{ name: "__proto__", dtype: float, offset: 0 }] } as const;
+    const record = ndarray([1], new Uint8Array([0, 0, 0, 0, 0, 0, 0, 128]), struct);
+    expect(all(jsonText([1], struct), record)).toContain('[{"__proto__":-0.0}]');
+  });
+
+  test("CSV: an empty string is a line with something on it", () => {
+    const words = ndarray([3], ["a", "", "b"]);
+    expect(all(csvText([3], words.dtype), words)).toBe('a\n""\nb\n');
   });
 
   test("CSV: columns, rows, structs, quotes", () => {

@@ -31,7 +31,7 @@ export function jsonText(shape: readonly number[], dtype: DataType): ArrayText {
       for (const value of readableValues(array, count)) {
         if (index > 0) text += ",";
         for (const span of spans) if (index % span === 0) text += "[";
-        text += toJson(value);
+        text += json(value);
         index++;
         for (const span of spans) if (index % span === 0) text += "]";
         if (text.length > PIECE) {
@@ -78,7 +78,17 @@ export function csvText(shape: readonly number[], dtype: DataType): ArrayText {
   };
 }
 
+/** JSON.stringify knows no -0. */
+function json(value: unknown): string {
+  if (Object.is(value, -0)) return "-0.0";
+  if (Array.isArray(value)) return `[${value.map(json).join(",")}]`;
+  if (typeof value !== "object" || value === null) return toJson(value);
+  const members = Object.entries(value).map(([name, member]) => `${toJson(name)}:${json(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** Nothing is quoted too: many readers skip an empty line, and with it an element. */
 function cell(value: unknown): string {
-  const text = typeof value === "object" && value !== null ? toJson(value) : String(value);
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = typeof value === "object" || Object.is(value, -0) ? json(value) : String(value);
+  return /[",\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
