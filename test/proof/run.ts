@@ -1,9 +1,10 @@
 /**
- * `npm run proof [-- --runs N] [--seed N] [R3 R8 …]`: the promises with the large numbers. Writes docs/proof.md when all rows ran.
- * A million inputs per decoder take some hours; --runs makes that shorter, and the table says how many it was.
+ * `npm run proof [-- --runs N] [--seed N] [R3 R8 …]`: the promises with the large numbers. Each row is kept in test/proof/results as
+ * it ends, and docs/proof.md is written anew from all that are there, so that rows can run on different days and machines.
+ * A million inputs for every decoder take some hours; --runs makes that shorter, and the table says how many it was.
  */
 import { execSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { found, fuzzing } from "./fuzzing.js";
@@ -22,33 +23,59 @@ const all = [fuzzing(Number(values.runs), Number(values.seed)), found, reference
 );
 const chosen = all.filter(({ id }) => positionals.length === 0 || positionals.includes(id));
 
-const lines: string[] = [];
+interface Kept extends Outcome {
+  readonly seconds: number;
+  readonly commit: string;
+  readonly node: string;
+  readonly date: string;
+}
+
+const folder = join(import.meta.dirname, "results");
+const commit = execSync("git rev-parse --short HEAD", { cwd: root, encoding: "utf8" }).trim();
+mkdirSync(folder, { recursive: true });
+
 let failures = 0;
 for (const row of chosen) {
   const started = performance.now();
   const outcome: Outcome = await row.run("proof").catch((error: Error) => ({ tried: "", broken: [`${error.stack}`] }));
   const seconds = Math.round((performance.now() - started) / 1000);
   failures += outcome.broken.length;
-  const verdict = outcome.broken.length === 0 ? "kept" : `broken ${outcome.broken.length} times`;
-  console.log(`${row.id} ${row.promise}: ${verdict} (${outcome.tried}, ${seconds} s)`);
+  console.log(`${row.id} ${row.promise}: ${verdict(outcome)} (${outcome.tried}, ${seconds} s)`);
   if (outcome.note !== undefined) console.log(`   ${outcome.note}`);
   for (const line of outcome.broken.slice(0, 10)) console.log(`   ${line}`);
-  lines.push(`| ${row.id} | ${row.promise} | ${outcome.tried} | ${verdict} | ${seconds} s | ${outcome.note ?? ""} |`);
+  const kept: Kept = {
+    ...outcome,
+    seconds,
+    commit,
+    node: process.version,
+    date: new Date().toISOString().slice(0, 10),
+  };
+  writeFileSync(join(folder, `${row.id}.json`), JSON.stringify(kept));
+}
+writeFileSync(join(root, "docs/proof.md"), page());
+process.exitCode = failures === 0 ? 0 : 1;
+
+function verdict({ broken }: Outcome): string {
+  return broken.length === 0 ? "kept" : `**broken ${broken.length} times**`;
 }
 
-if (positionals.length === 0) {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  const commit = execSync("git rev-parse --short HEAD", { cwd: root, encoding: "utf8" }).trim();
-  const page = `# Proof
+function page(): string {
+  const lines = all.map(({ id, promise }) => {
+    const file = join(folder, `${id}.json`);
+    if (!existsSync(file)) return `| ${id} | ${promise} | not run | | | | |`;
+    const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
+    const by = `${kept.commit}, Node ${kept.node}, ${kept.date}`;
+    return `| ${id} | ${promise} | ${kept.tried} | ${verdict(kept)} | ${kept.seconds} s | ${by} | ${kept.note ?? ""} |`;
+  });
+  return `# Proof
 
-Written by \`npm run proof\`: octavo ${version} at ${commit}, Node ${process.version}, ${process.platform} ${process.arch}, ${new Date().toISOString().slice(0, 10)}.
+Written by \`npm run proof\`: what is promised, and what the programs in test/proof did to break it. The tests run the same
+programs with smaller numbers.
 
-| # | promise | tried | outcome | time | |
-|---|---|---|---|---|---|
+| # | promise | tried | outcome | time | commit | |
+|---|---|---|---|---|---|---|
 ${lines.join("\n")}
 
 R12 and R13 are about the server, which does not exist yet.
 `;
-  writeFileSync(join(root, "docs/proof.md"), page);
 }
-process.exitCode = failures === 0 ? 0 : 1;
