@@ -2,9 +2,9 @@
 import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
-import { type ConvertReport, copies } from "../convert/arrays.js";
+import { type ConvertOptions, type ConvertReport, planArray } from "../convert/arrays.js";
 import { type ConvertToOptions, TARGETS } from "../convert/index.js";
-import { targetOf } from "../convert/target.js";
+import { refuseGroup } from "../convert/tree.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Compressor, ZarrArray, ZarrNode } from "../format/zarr/index.js";
 import { defaultLimits } from "../limits.js";
@@ -105,25 +105,28 @@ async function matchAt(url: string, signal: AbortSignal): Promise<Match | undefi
   }
 }
 
+async function planned(array: ZarrArray, path: string, options: ConvertOptions) {
+  const { meta, losses, block } = await planArray(array, options);
+  return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: block === undefined, losses };
+}
+
 /** What --dry-run prints: every array, what it becomes, and whether its chunks are copied as they are. */
 async function explain(
   node: ZarrNode,
-  { to = "zarr3", overwrite, ...rest }: ConvertToOptions,
+  { to = "zarr3", ...rest }: ConvertToOptions,
   there: Match | undefined,
   { output, signal }: Session,
 ): Promise<void> {
-  const arrays: { readonly path: string; readonly array: ZarrArray }[] = [];
+  const options = { ...rest, version: TARGETS[to] };
+  const plans: Awaited<ReturnType<typeof planned>>[] = [];
   const walk = async (at: ZarrNode, path: string): Promise<void> => {
-    if (at.kind === "array") return void arrays.push({ path, array: at });
+    if (at.kind === "array") return void plans.push(await planned(at, path, options));
+    refuseGroup(at, options);
     for (const { name } of (await at.children({ signal })) ?? []) {
       await walk(await at.open(name, { signal }), path === "" ? name : `${path}/${name}`);
     }
   };
   await walk(node, "");
-  const plans = arrays.map(({ path, array }) => {
-    const { meta, losses } = targetOf(array, { ...rest, version: TARGETS[to] });
-    return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: copies(array.meta, meta), losses };
-  });
   if (output.json) {
     output.document({ dryRun: true, replaces: there?.summary ?? null, arrays: plans });
     return;
@@ -135,7 +138,7 @@ async function explain(
   }
   if (there !== undefined)
     output.line(
-      `OUT holds a ${there.summary}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
+      `OUT holds a ${there.summary}: ${options.overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
     );
   output.line("nothing was written");
 }

@@ -12,6 +12,7 @@ import { isFixed } from "../bytes/dtype.js";
 import { type Json, stringifyJson } from "../bytes/json.js";
 import { Conflict, InvalidInput } from "../errors.js";
 import { makeRoom, writeDocuments } from "../format/zarr/create.js";
+import { loadCodec } from "../format/zarr/decode.js";
 import { deleteNode } from "../format/zarr/edit.js";
 import { encodeNode } from "../format/zarr/encode.js";
 import { chunkKey } from "../format/zarr/keys.js";
@@ -26,7 +27,7 @@ import type { ArrayDataset, ReadOptions } from "../model/dataset.js";
 import { Key, type Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Pool } from "../worker/pool.js";
-import { sameLayout, swapFields, type TargetOptions, targetOf } from "./target.js";
+import { sameLayout, swapFields, type Target, type TargetOptions, targetOf } from "./target.js";
 
 export interface ConvertOptions extends ReadOptions, TargetOptions {
   /** Bytes that may be held at once, roughly; 256 MiB unless told otherwise. One target chunk or shard must fit. */
@@ -57,6 +58,24 @@ function atOnce({ chunkShape, dtype }: ArrayDataset, { maxMemory = MEMORY }: Con
   return Math.max(1, Math.min(most, Math.floor(maxMemory / 8 / bytes)));
 }
 
+/** What an array becomes, and how. */
+export interface ArrayPlan extends Target {
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+  /** What is decoded at a time; undefined where chunks are copied as they are. */
+  readonly block: readonly number[] | undefined;
+}
+
+/** Whatever cannot be is refused here, before anything is written. */
+export async function planArray(source: ArrayDataset, options: ConvertOptions): Promise<ArrayPlan> {
+  const target = targetOf(source, options);
+  const { meta } = target;
+  const documents = encodeNode(meta);
+  await loadCodec(meta);
+  const zarr = source as ArrayDataset & Partial<ZarrArray>;
+  const copied = isZarr(zarr) && copies(zarr.meta, meta);
+  return { ...target, documents, block: copied ? undefined : blockShape(source, meta, options.maxMemory ?? MEMORY) };
+}
+
 export async function convertArray(
   source: ArrayDataset,
   store: Store,
@@ -64,8 +83,7 @@ export async function convertArray(
   options: ConvertOptions = {},
 ): Promise<{ readonly array: ZarrArray; readonly report: ConvertReport }> {
   refuseOverlap(source, store, at);
-  const { meta, losses } = targetOf(source, options);
-  const documents = encodeNode(meta);
+  const { meta, losses, documents, block } = await planArray(source, options);
   const report: ConvertReport = {
     chunksCopied: 0,
     chunksRecoded: 0,
@@ -73,9 +91,8 @@ export async function convertArray(
   };
   const done = await begin(store, at, documents, options);
   const target = arrayNode(store, at, meta);
-  const zarr = source as ArrayDataset & Partial<ZarrArray>;
-  if (isZarr(zarr) && copies(zarr.meta, meta)) await copyChunks(zarr, target, done, report, options);
-  else await recode(source, target, done, report, options);
+  if (block === undefined) await copyChunks(source as ZarrArray, target, done, report, options);
+  else await recode(source, target, block, done, report, options);
   const missing = new Map([...documents].filter(([name]) => !done.has(Key.join(at, name))));
   await writeDocuments(store, at, missing, options);
   if (store.can.conditional) await store.delete(Key.join(at, JOURNAL), { signal: options.signal });
@@ -99,7 +116,7 @@ const isZarr = (array: ArrayDataset & Partial<ZarrArray>): array is ZarrArray =>
   array.format === "zarr" && "meta" in array;
 
 /** Whether a chunk of one is a chunk of the other. What surrounds the data, keys and fill, does not matter. */
-export function copies(from: ArrayMeta, to: ArrayMeta): boolean {
+function copies(from: ArrayMeta, to: ArrayMeta): boolean {
   const parts = ({ chunkShape, dtype, codecs }: ArrayMeta) =>
     stringifyJson([chunkShape, JSON.stringify(dtype), codecs as unknown as Json], { tokens: true });
   return parts(from) === parts(to) && from.storageTransformers.length === 0;
@@ -193,12 +210,12 @@ async function copyChunks(
 async function recode(
   source: ArrayDataset,
   target: ZarrArray,
+  block: readonly number[],
   done: ReadonlySet<Key>,
   report: ConvertReport,
   options: ConvertOptions,
 ): Promise<void> {
   const { meta } = target;
-  const block = blockShape(source, meta, options.maxMemory ?? MEMORY);
   const whole = target.shape.map((length) => ({ start: 0, step: 1, count: length }));
   const total = target.shape.reduce((n, length, axis) => n * Math.ceil(length / meta.chunkShape[axis]!), 1);
   for (const { chunk, source: axes } of parts(whole, block)) {

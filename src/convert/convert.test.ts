@@ -261,6 +261,21 @@ describe("interrupted", () => {
   });
 });
 
+describe("what cannot be", () => {
+  it("is refused before anything is written, so that the next try finds an empty place", async () => {
+    const memory = memoryStore();
+    const source = await counting([20], [2]);
+    const shards = convertArray(source, memory, Prefix.root, { shardShape: [5] });
+    await expect(shards).rejects.toThrow(InvalidInput);
+    await expect(shards).rejects.toThrow("should divide its shape [5], found [2]");
+    const room = convertArray(source, memory, Prefix.root, { chunkShape: [20], maxMemory: 1 });
+    await expect(room).rejects.toThrow(InvalidInput);
+    const group = await createGroup(memoryStore(), Prefix.root);
+    await expect(convertTree(group, memory, Prefix.root, { version: 0 })).rejects.toThrow(Unsupported);
+    expect(await keysOf(memory)).toEqual([]);
+  });
+});
+
 describe("trees", () => {
   it("go from v2 to v3 and back, into a zip file and out of it", async () => {
     const source = memoryStore();

@@ -24,6 +24,7 @@ export async function convertTree(
     return { node: array, report };
   }
   refuseOverlap(source, store, at);
+  refuseGroup(source, options);
   if (options.resume !== true) await clear(store, at, options);
   const journal = Key.join(at, JOURNAL);
   const { signal } = options;
@@ -33,6 +34,13 @@ export async function convertTree(
   const { meta } = await convertGroup(source, store, at, told, options, report);
   if (store.can.conditional) await store.delete(journal, { signal });
   return { node: groupNode(store, at, meta), report };
+}
+
+/** The version, which has groups. */
+export function refuseGroup({ url: where }: ZarrGroup, { version = 3 }: ConvertOptions): { version: 2 | 3 } {
+  if (version !== 0) return { version };
+  const hint = "Convert each array by itself.";
+  throw new Unsupported(`${where} is a group, and Zarr v0 has only arrays`, { where, hint });
 }
 
 interface Converted<Meta extends NodeMeta> {
@@ -50,12 +58,8 @@ async function convertGroup(
   options: ConvertOptions,
   report: ConvertReport,
 ): Promise<Converted<GroupMeta>> {
-  const { version = 3 } = options;
+  const { version } = refuseGroup(source, options);
   const where = source.url;
-  if (version === 0) {
-    const hint = "Convert each array by itself.";
-    throw new Unsupported(`${where} is a group, and Zarr v0 has only arrays`, { where, hint });
-  }
   const children = await source.children(options);
   if (children === undefined) {
     const hint = "Consolidated metadata in the source would name them.";

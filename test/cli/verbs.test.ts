@@ -169,6 +169,16 @@ describe("convert", () => {
     }
   });
 
+  test("what cannot be is a wrong call, also as a --dry-run, and leaves nothing behind", async () => {
+    const [from, out] = [join(golden, "v3/gzip"), join(folder, "never.zarr")];
+    for (const dry of [[], ["--dry-run"]]) {
+      expect(await octavo(["convert", from, out, "--shard", "7,7", ...dry])).toMatchObject({ code: 2, stdout: "" });
+      const group = await octavo(["convert", join(golden, "v3/group_consolidated"), out, "--to", "zarr0", ...dry]);
+      expect(group).toMatchObject({ code: 3, stdout: "" });
+    }
+    expect(existsSync(out)).toBe(false);
+  });
+
   test("--dry-run writes nothing; an existing target is refused without --overwrite", async () => {
     const out = join(folder, "dry");
     const from = join(golden, "v0/dtype_i4");
