@@ -29,6 +29,15 @@ const OTHERS: DataType[] = [
   { kind: "bytes", size: 7 },
   { kind: "utf32", size: 20, ...little },
   { kind: "raw", size: 5 },
+  {
+    kind: "struct",
+    size: 15,
+    fields: [
+      { name: "a", offset: 0, dtype: { kind: "int", size: 4, ...little } },
+      { name: "b", offset: 4, dtype: { kind: "float", size: 8, ...little } },
+      { name: "c", offset: 12, dtype: { kind: "bytes", size: 3 } },
+    ],
+  },
 ];
 
 const chain = (...rest: CodecSpec[]): CodecSpec[] => [{ name: "bytes", configuration: { endian: "little" } }, ...rest];
@@ -47,7 +56,8 @@ export function* cases(): Generator<Case> {
     const values = sample(dtype, shape);
     const number = NUMBERS.some(({ kind }) => kind === dtype.kind);
     const readers: Reader[] = number ? BOTH : ["zarr-python"];
-    const zarrita: Reader[] = ["bool", "int", "uint"].includes(dtype.kind) || name === "float4" ? ["zarrita"] : [];
+    const zarrita: Reader[] =
+      ["bool", "int", "uint"].includes(dtype.kind) || /^float[48]/.test(name) ? ["zarrita"] : [];
     yield {
       name: `v3_${name}`,
       description: { version: 3, shape, chunkShape, dtype },
@@ -172,6 +182,7 @@ function sample(dtype: DataType, shape: number[]): NdArray {
       setFloats(view, i * size, size, dtype.kind === "complex" ? size / 2 : size, i);
     if (dtype.kind === "utf32")
       for (let k = 0; k < size; k += 4) view.setUint32(i * size + k, k < (i % 6) * 4 ? 0x4e16 + k : 0, true);
+    if (dtype.kind === "struct") setFloats(view, i * size + 4, 8, 8, i);
     if (dtype.kind === "bytes") for (let k = 0; k < size; k++) data[i * size + k] = k < i % 8 ? 97 + k : 0;
   }
   return { shape, dtype, data };

@@ -1,6 +1,7 @@
 """Reads what Octavo wrote with zarr-python, tensorstore and the v0 reader, and says for each whether it is equal.
 
 usage: peer_read.py FOLDER     FOLDER/manifest.json: [{"path", "npy" | "values", "version", "readers": [...]}]
+                               "member" is the path inside a consolidated group, for that reader
 prints one JSON row per store and reader: {"path", "reader", "equal", "detail"}
 """
 import json
@@ -24,7 +25,17 @@ def with_tensorstore(path, row):
     return ts.open({"driver": driver, "kvstore": kvstore}, read=True, open=True).result().read().result()
 
 
-READERS = {"zarr-python": with_zarr, "tensorstore": with_tensorstore, "v0": lambda path, _row: v0_reader.read(path)}
+def with_consolidated(path, row):
+    import zarr
+    return zarr.open_consolidated(path.removesuffix(row["member"]), mode="r")[row["member"]][...]
+
+
+READERS = {
+    "zarr-python": with_zarr,
+    "consolidated": with_consolidated,
+    "tensorstore": with_tensorstore,
+    "v0": lambda path, _row: v0_reader.read(path),
+}
 
 
 def same(got, expected):

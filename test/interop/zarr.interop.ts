@@ -5,12 +5,14 @@ import { join } from "node:path";
 import FileSystemStore from "@zarrita/storage/fs";
 import { afterAll, describe, expect, it } from "vitest";
 import * as zarrita from "zarrita";
+import { convertTree } from "../../src/convert/tree.js";
 import { readNpy, writeNpy } from "../../src/format/interchange/npy.js";
-import type { ZarrArray } from "../../src/format/zarr/index.js";
+import type { ZarrArray, ZarrGroup } from "../../src/format/zarr/index.js";
 import { createArray, openZarr, writeRegion } from "../../src/format/zarr/index.js";
 import { typed } from "../../src/model/elements.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
+import { fixtures } from "../fixtures.js";
 import { cases, type Reader } from "./cases.js";
 import { missingPeers, runPeer } from "./peers.js";
 
@@ -69,6 +71,17 @@ describe.skipIf(reason !== undefined)(`Zarr and its Python peers${reason === und
         const detail = await sameInZarrita(join(written, name), version as 2 | 3, typed(values));
         rows.push({ path: name, reader: "zarrita", detail });
       }
+    }
+    for (const version of [2, 3] as const) {
+      const group = (await openZarr(
+        fileStore(join(fixtures("zarr"), `v${5 - version}/group_consolidated`)),
+      )) as ZarrGroup;
+      const path = `v${version}_consolidated`;
+      await convertTree(group, store, Prefix.of(path), { version });
+      const member = "a/b";
+      writeFileSync(join(written, `${path}.npy`), writeNpy(await ((await group.open(member)) as ZarrArray).read()));
+      const readers = ["zarr-python", "consolidated"];
+      manifest.push({ path: `${path}/${member}`, member, npy: `${path}.npy`, version, readers });
     }
     writeFileSync(join(written, "manifest.json"), JSON.stringify(manifest));
     for (const line of runPeer("peer_read.py", written).trim().split("\n")) rows.push(JSON.parse(line));
