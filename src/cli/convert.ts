@@ -49,6 +49,8 @@ export const convert = verb({
   ],
   async run([from, to], given, session) {
     const { output, signal, report: progress } = session;
+    if (given.resume && given.overwrite)
+      throw new InvalidInput("--resume keeps what is at OUT and --overwrite replaces it: give one of them");
     const source = await findSource(from!, given, session);
     const dataset = await source.match.open();
     if (given["dry-run"]) {

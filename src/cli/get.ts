@@ -11,7 +11,7 @@ import { Key } from "../store/key.js";
 import type { Sink } from "../store/types.js";
 import { createPool } from "../worker/pool.js";
 import { flag, nearest, size, text, value } from "./args.js";
-import { bytesText } from "./output.js";
+import { bytesText, countText } from "./output.js";
 import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
 import { blocks, parseSlice, toRegion } from "./slice.js";
@@ -61,21 +61,31 @@ export const get = verb({
     const region = toRegion(options.slice ?? [], array.shape.length);
     const { shape } = select(region, array.shape);
     const { requests, bytes } = await array.plan(region);
-    session.output.detail(`reading takes about ${requests} requests and ${bytesText(bytes)}`);
+    session.output.detail(
+      `reading takes about ${countText(requests)} ${requests === 1 ? "request" : "requests"} and ${bytesText(bytes)}`,
+    );
     const writer = writerOf(extension, shape, array.dtype);
     const size = Math.max(1, memorySize(array.dtype));
     const limit = Math.max(1, Math.floor((options["max-memory"] ?? BLOCK) / size));
 
-    const reading: ReadRegionOptions = { signal: session.signal, pool: createPool() };
+    const total = elementCount(shape) * size;
+    const tell = (elements: number): void =>
+      session.report.update({ done: Math.floor(elements * size), total, unit: "bytes" });
+    const pool = createPool();
     const sink = await openSink(target, options.overwrite, session);
     try {
       await sink.write(writer.head());
       let done = 0;
       for (const block of blocks(region, array.shape, array.chunkShape, limit)) {
+        const reading: ReadRegionOptions = {
+          signal: session.signal,
+          pool,
+          onProgress: (chunks) => tell(done + (block.count * chunks.done) / chunks.total),
+        };
         const part = await array.read(block.region, reading);
         for (const piece of writer.block(part, block.count)) await sink.write(piece);
         done += block.count;
-        session.report.update({ done: done * size, total: elementCount(shape) * size, unit: "bytes" });
+        tell(done);
       }
       await sink.write(writer.tail());
       session.signal.throwIfAborted();

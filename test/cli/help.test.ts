@@ -48,6 +48,7 @@ describe("wrong calls", () => {
     ],
     [["--json", "info"], "octavo: the verb comes first: octavo VERB --json …\n"],
     [["validate", "x", "--level", "9"], 'octavo: --level: expected 1, 2, 3, 4, 5, found "9"\n'],
+    [["convert", "a", "b", "--resume", "--overwrite"], /^octavo: --resume keeps .* give one of them\n$/],
     [["info", "x", "--as", "tiff"], /^octavo: there is no format "tiff"/],
   ])("%j", async (args, message) => {
     const { code, stdout, stderr } = await octavo(args);

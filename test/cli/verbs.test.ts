@@ -130,6 +130,22 @@ describe("get", () => {
     expect((await octavo(["get", array, "--key", "../gzip/zarr.json"])).code).toBe(2);
   });
 
+  test("progress is told chunk by chunk, also where all of it is one block", async () => {
+    const store = join(folder, "absent.zarr");
+    const metadata = JSON.parse(readFileSync(join(golden, "v3/gzip/zarr.json"), "utf8"));
+    const grid = { name: "regular", configuration: { chunk_shape: [1] } };
+    cpSync(join(golden, "v3/gzip"), store, { recursive: true, filter: (path) => !/\/c(\/|$)/.test(path) });
+    writeFileSync(join(store, "zarr.json"), JSON.stringify({ ...metadata, shape: [500], chunk_grid: grid }));
+    const { code, stderr } = await octavo(["get", store, "-o", join(folder, "absent.npy"), "--progress", "json"]);
+    expect(code).toBe(0);
+    const states = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { done: number; total: number });
+    expect(states[0]!.done).toBeLessThan(states[0]!.total);
+    expect(states.at(-1)!.done).toBe(states[0]!.total);
+  });
+
   test("nothing is replaced without --overwrite", async () => {
     const out = join(folder, "kept.csv");
     writeFileSync(out, "kept");

@@ -151,7 +151,7 @@ export function formatNumpyFill(fill: Element, dtype: DataType, version: 0 | 2, 
   const bytes = fill as Uint8Array;
   const none = () =>
     new Unsupported(
-      `${where} cannot have this fill value of ${show(formatNumpyDtype(dtype))}: Zarr v0 has no way to write it`,
+      `${where} of the type ${show(formatNumpyDtype(dtype))} cannot be kept: Zarr v${version} has no way to write it`,
       { where },
     );
   const value = valueAt({ shape: [], dtype, data: bytes }, 0);
