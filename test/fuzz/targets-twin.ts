@@ -21,19 +21,25 @@ const SIZE = 2048; // of every chunk
 
 type Decode = (bytes: Uint8Array, expected: number | undefined) => Uint8Array;
 
-const twins = (
-  name: string,
-  load: () => Promise<{ seeds: Uint8Array[]; both: readonly [Decode, Decode] }>,
-): Target => ({
+interface Twins {
+  readonly seeds: Uint8Array[];
+  readonly both: readonly [Decode, Decode];
+  /** Damage that one of them may notice and the other not. */
+  mayDiffer?(bytes: Uint8Array): boolean;
+}
+
+const twins = (name: string, load: () => Promise<Twins>): Target => ({
   name: `twins-${name}`,
   cap: 2 * cap,
   load: async (): Promise<Decoder> => {
-    const { seeds, both } = await load();
+    const { seeds, both, mayDiffer } = await load();
     const run = (bytes: Uint8Array): Uint8Array => {
       const expected = bytes.length & 1 ? undefined : SIZE;
       const [first, second] = both.map((decode) => attempt(decode, bytes.slice(), expected));
       const same = first instanceof OctavoError ? second instanceof OctavoError : isDeepStrictEqual(first, second);
-      if (!same) throw new Error(`the twins differ: ${show(first!)} and ${show(second!)}`);
+      const oneRefuses = first instanceof OctavoError !== second instanceof OctavoError;
+      if (!same && !(oneRefuses && mayDiffer?.(bytes)))
+        throw new Error(`the twins differ: ${show(first!)} and ${show(second!)}`);
       if (first instanceof OctavoError) throw first;
       return first!;
     };
@@ -100,6 +106,9 @@ export const twinTargets: readonly Target[] = [
     const other = native === undefined ? wasm : zstdWith(native); // Node has zstd from 22.15
     return {
       seeds: chunks().flatMap((chunk) => [wasm.compress(chunk, 3), wasm.compress(chunk, 3, true)]),
+      // libzstd for 64 bits, in Node as in numcodecs, lets through some damaged streams that its 32-bit form refuses. A
+      // frame with a checksum is judged by that.
+      mayDiffer: (bytes) => (bytes[4]! & 4) === 0,
       both: [
         (bytes, expected) => wasm.decompress(bytes, expected, limits),
         (bytes, expected) => other.decompress(bytes, expected, limits),
