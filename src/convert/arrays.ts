@@ -216,13 +216,12 @@ async function recode(
   options: ConvertOptions,
 ): Promise<void> {
   const { meta } = target;
-  const whole = target.shape.map((length) => ({ start: 0, step: 1, count: length }));
   const total = target.shape.reduce((n, length, axis) => n * Math.ceil(length / meta.chunkShape[axis]!), 1);
-  for (const { chunk, source: axes } of parts(whole, block)) {
+  for await (const chunk of blocksOf(source, block, options)) {
     options.signal?.throwIfAborted();
-    const region: Region = axes.map(({ count }, axis) => {
-      const start = chunk[axis]! * block[axis]!;
-      return { start, stop: start + count };
+    const region: Region = chunk.map((index, axis) => {
+      const start = index * block[axis]!;
+      return { start, stop: Math.min(start + block[axis]!, source.shape[axis]!) };
     });
     const inBlock = [...parts(rangesOf(region), meta.chunkShape)];
     if (inBlock.every((part) => done.has(keyOf(target, part.chunk)))) continue;
@@ -235,9 +234,36 @@ async function recode(
       pool,
       concurrency: atOnce(target, options, 32),
       fresh: true,
+      writeEmptyChunks: meta.fillIsNull, // what is absent there is anything, for some readers
     });
     report.chunksRecoded += inBlock.length;
     options.onProgress?.({ done: report.chunksRecoded, total, unit: "chunks" });
+  }
+}
+
+/** Every block that holds something of the source, once; all of them where the store cannot tell. The rest is fill. */
+async function* blocksOf(
+  source: ArrayDataset,
+  block: readonly number[],
+  options: ConvertOptions,
+): AsyncGenerator<readonly number[]> {
+  const stored = source.stored?.(options);
+  if (stored === undefined) {
+    const whole = source.shape.map((length) => ({ start: 0, step: 1, count: length }));
+    for (const { chunk } of parts(whole, block)) yield chunk;
+    return;
+  }
+  const seen = new Set<string>();
+  for await (const { index } of stored) {
+    const inside = index.map((at, axis) => {
+      const start = at * source.chunkShape[axis]!;
+      return { start, step: 1, count: Math.min(source.chunkShape[axis]!, source.shape[axis]! - start) };
+    });
+    for (const { chunk } of parts(inside, block)) {
+      if (seen.has(String(chunk))) continue;
+      seen.add(String(chunk));
+      yield chunk;
+    }
   }
 }
 

@@ -220,6 +220,35 @@ describe("blocks", () => {
   });
 });
 
+describe("what is absent", () => {
+  it("is not looked at, and stays absent: an array of petabytes with two chunks takes no time", async () => {
+    const shape = [2 ** 40, 2 ** 10];
+    const description = { shape, chunkShape: [64, 64], dtype: "int16", fill: 3 };
+    for (const version of [3, 2, 0] as const) {
+      const source = await createArray(memoryStore(), Prefix.root, description);
+      await writeRegion(source, [5, { stop: 64 }], ndarray([64], new Int16Array(64).fill(9)));
+      await writeRegion(source, [-1, -1], ndarray([], new Int16Array([8])));
+      const { array } = await convertArray(source, memoryStore(), Prefix.root, { version, chunkShape: [50, 50] });
+      const chunks = (await keysOf(array.store)).filter((key) => /\d/.test(key));
+      expect(chunks.length).toBe(3); // 64 columns lie in two chunks of 50
+      expect(typed(await array.read([5, { start: 62, stop: 66 }]))).toEqual(new Int16Array([9, 9, 3, 3]));
+      expect(typed(await array.read([-1, { start: -2 }]))).toEqual(new Int16Array([3, 8]));
+    }
+  });
+
+  it("is written where the fill value is null, which other readers take for anything", async () => {
+    const store = memoryStore();
+    const zarray = { zarr_format: 2, shape: [8], chunks: [2], dtype: "<i2", fill_value: null, order: "C" };
+    const document = JSON.stringify({ ...zarray, filters: null, compressor: null });
+    await store.set(Key.of(".zarray"), new TextEncoder().encode(document));
+    const source = (await openZarr(store)) as ZarrArray;
+    await writeRegion(source, [{ stop: 4 }], ndarray([4], new Int16Array(4)));
+    expect(await keysOf(store)).toEqual([".zarray", "0", "1"]);
+    const { array } = await convertArray(source, memoryStore(), Prefix.root, { version: 2, chunkShape: [4] });
+    expect(await keysOf(array.store)).toContain("0");
+  });
+});
+
 describe("interrupted", () => {
   it("nothing half-written is visible, and it goes on where it was", async () => {
     const source = await counting([20], [2]);

@@ -35,7 +35,10 @@ import type { ArrayMeta } from "./types.js";
 export interface WriteOptions extends ReadOptions {
   /** Chunks under way at once; by default as many as make 64 MiB, at least 2 and at most 32. */
   readonly concurrency?: number | undefined;
-  /** Store chunks that are nothing but fill. Off, since absent chunks read the same; v0 always did, and so it is on there. */
+  /**
+   * Store chunks that are nothing but fill. Off, since absent chunks read the same; on in v0, which always did, and where
+   * the fill value is null, since other readers then give whatever was in memory.
+   */
   readonly writeEmptyChunks?: boolean | undefined;
   /** The caller vouches that no chunk of the region is there yet: nothing is read, compared or deleted. */
   readonly fresh?: boolean | undefined;
@@ -64,7 +67,7 @@ export async function writeRegion(
 
   const codec = await chunkCodec(meta, array.url);
   const limits = withLimits(options.limits);
-  const keepEmpty = options.writeEmptyChunks ?? meta.version === 0;
+  const keepEmpty = options.writeEmptyChunks ?? (meta.version === 0 || meta.fillIsNull);
   const change: Change = { meta, values: from, keepEmpty, limits, coder: coderFor(meta, limits, options) };
   const total = countParts(axes, meta.chunkShape);
   let done = 0;
