@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CodecSpec } from "../../codec/types.js";
+import { LimitExceeded } from "../../errors.js";
 import { ndarray } from "../../model/elements.js";
 import type { ValidateOptions } from "../../model/format.js";
 import { fileStore } from "../../store/file.js";
@@ -94,6 +95,15 @@ describe("an array", () => {
     } finally {
       rmSync(root, { recursive: true });
     }
+  });
+
+  it("is not called damaged where the store fails", async () => {
+    const store = await array();
+    const get: Store["get"] = async (key, options) => {
+      if (key === "c/1") throw new LimitExceeded("the server is busy", { reason: "unavailable" });
+      return store.get(key, options);
+    };
+    expect(await rules(wrap(store, { get }))).toEqual(["error zarr/chunk-unavailable c/1"]);
   });
 
   it("tells a shard's index from its chunks", async () => {

@@ -11,6 +11,7 @@
  * | 3     | zarr/chunk-stale          | warning  | a chunk outside the grid; readers ignore it                       |
  * | 3     | zarr/leftover-partial     | warning  | a write that never ended                                          |
  * | 3     | zarr/unknown-key          | info     | a key that belongs to nothing                                     |
+ * | 3     | zarr/chunk-unavailable    | error    | a chunk that the store did not give: nothing is known about it    |
  * | 4     | zarr/chunk-decodes        | error    | a chunk that cannot be decoded to its size                        |
  * | 4     | zarr/shard-index          | error    | a shard whose index cannot be read, or points outside it          |
  * | 5     | zarr/trailing-bytes       | warning  | bytes behind the end that a blosc chunk itself states             |
@@ -134,7 +135,7 @@ async function checkKey(
         )
     );
   } catch (error) {
-    return [failure("chunk-decodes", key, error)];
+    return [failure("chunk-unavailable", key, error)]; // damage is already a finding: this is the store
   }
 }
 
