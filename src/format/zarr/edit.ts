@@ -86,7 +86,9 @@ export async function resize(
   shape: readonly number[],
   options: WriteOptions = {},
 ): Promise<ZarrArray> {
-  return reshape(array, () => shape, options);
+  const { before, after } = await reshape(array, () => shape, options);
+  if (before.version !== 0) await clearGrown(after, before.shape, options);
+  return after;
 }
 
 /** Puts values behind the end of an axis. Appends that happen at once, here or elsewhere, follow each other. */
@@ -101,7 +103,7 @@ export async function append(
     throw new InvalidInput(`axis ${axis} is not one of the ${rank} axes of ${array.url}`, { where: array.url });
   }
   let start = 0;
-  const grown = await reshape(
+  const { after: grown } = await reshape(
     array,
     (shape) => {
       const fits = values.shape.length === rank && values.shape.every((n, i) => i === axis || n === shape[i]);
@@ -126,7 +128,7 @@ async function reshape(
   array: ZarrArray,
   next: (shape: readonly number[]) => readonly number[],
   options: WriteOptions,
-): Promise<ZarrArray> {
+): Promise<{ readonly before: ArrayMeta; readonly after: ZarrArray }> {
   refuseV1(array);
   const name = documentOf(array.meta);
   let before: ArrayMeta = array.meta;
@@ -149,8 +151,38 @@ async function reshape(
     options,
   );
   if (before.version !== 0) await cutOff(arrayNode(array.store, array.at, before), after.shape, options);
-  return after;
+  return { before, after };
 }
+
+/**
+ * Makes fill of what an array has grown into: a shrinking that was interrupted may have left old values there. Only the
+ * part that this call has added is touched, as others may already have appended behind it.
+ */
+async function clearGrown(array: ZarrArray, old: readonly number[], options: WriteOptions): Promise<void> {
+  const { shape, meta, at, store } = array;
+  if (shape.every((length, axis) => length <= old[axis]!)) return;
+  for await (const { key } of store.list(at, { signal: options.signal })) {
+    const chunk = parseChunkKey(meta.keys, shape.length, key.slice(at.length));
+    if (chunk === undefined) continue;
+    const box = chunk.map((place, axis) => {
+      const start = place * meta.chunkShape[axis]!;
+      return { start, stop: Math.min(start + meta.chunkShape[axis]!, shape[axis]!) };
+    });
+    if (box.some(({ start, stop }) => start >= stop)) continue; // outside
+    for (const [axis, { start, stop }] of box.entries()) {
+      if (stop <= old[axis]!) continue;
+      const region = box.map((range, i) => (i === axis ? { start: Math.max(start, old[axis]!), stop } : range));
+      await writeRegion(array, region, fillOf(meta), options);
+    }
+  }
+}
+
+/** One element of fill, which goes to every place of a region. */
+const fillOf = ({ dtype, fill }: ArrayMeta): NdArray => ({
+  shape: [],
+  dtype,
+  data: ("size" in dtype ? fill : [fill]) as NdArray["data"],
+});
 
 /** Removes what an array of the old shape has outside the new one. */
 async function cutOff(old: ZarrArray, shape: readonly number[], options: WriteOptions): Promise<void> {
@@ -166,18 +198,13 @@ async function cutOff(old: ZarrArray, shape: readonly number[], options: WriteOp
   }
   await deleteKeys(store, outside, options);
 
-  const fill: NdArray = {
-    shape: [],
-    dtype: meta.dtype,
-    data: (meta.fill instanceof Uint8Array && "size" in meta.dtype ? meta.fill : [meta.fill]) as NdArray["data"],
-  };
   for (const [axis, isShrunk] of shrunk.entries()) {
     const end = Math.min(meta.shape[axis]!, grid[axis]! * meta.chunkShape[axis]!);
     if (!isShrunk || end <= shape[axis]!) continue;
     const region: Region = shape.map((length, i) =>
       i === axis ? { start: length, stop: end } : { stop: Math.min(meta.shape[i]!, grid[i]! * meta.chunkShape[i]!) },
     );
-    await writeRegion(old, region, fill, options);
+    await writeRegion(old, region, fillOf(meta), options);
   }
 }
 

@@ -9,7 +9,7 @@ import { elementCount, strides } from "../../space/shape.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import { wrap } from "../../store/wrap.js";
-import { recordingStore } from "../../testing/observe.js";
+import { faultyStore, recordingStore } from "../../testing/observe.js";
 import { type ArrayDescription, createArray } from "./create.js";
 import { append, resize } from "./edit.js";
 import type { ZarrArray } from "./node.js";
@@ -370,4 +370,17 @@ describe("calls that are wrong", () => {
       expect(await all(await open(early))).toEqual([0, 0, 100, 131, 162]);
     },
   );
+
+  it("what an interrupted shrinking left behind does not come back", async () => {
+    const store = memoryStore();
+    const array = await createArray(store, Prefix.root, { shape: [10], chunkShape: [4], dtype: "int32" });
+    await writeRegion(array, undefined, values([10], 1));
+    const cut = faultyStore(store, ({ kind, at }) => {
+      if (at !== "zarr.json" && (kind === "delete" || kind === "set" || kind === "list")) throw new Error("killed");
+    });
+    await expect(resize((await openZarr(cut)) as ZarrArray, [2])).rejects.toThrow("killed");
+    const short = await open(array);
+    expect(short.shape).toEqual([2]);
+    expect(await all(await resize(short, [9]))).toEqual([1, 32, 0, 0, 0, 0, 0, 0, 0]);
+  });
 });
