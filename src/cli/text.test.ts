@@ -51,6 +51,8 @@ describe("text", () => {
     const one = ndarray([2], new Float64Array([-0, 0]));
     expect(all(jsonText([2], one.dtype), one)).toContain("[-0.0,0]");
     expect(all(csvText([2], one.dtype), one)).toBe("-0.0\n0\n");
+    const single = ndarray([2], new Float32Array([-0, 0]));
+    expect(all(csvText([2], single.dtype), single)).toBe("-0.0\n0\n");
     const complex = ndarray([1], new Float64Array([1, -0]), { kind: "complex", size: 16, endian: "little" });
     expect(all(jsonText([1], complex.dtype), complex)).toContain("[[1,-0.0]]");
     const float = { kind: "float", size: 8, endian: "little" } as const;
