@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/setup.ts"],
+    setupFiles: ["test/properties.ts"],
     testTimeout: 30_000,
     hookTimeout: 120_000,
     pool: "forks",
