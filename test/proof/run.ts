@@ -1,7 +1,7 @@
 /**
- * `npm run proof [-- --runs N] [--seed N] [R3 R8 …]`: the promises with the large numbers. Each row is kept in test/proof/results as
+ * `npm run proof [-- --runs N] [--seed N] [--again] [R3 R8 …]`: the promises with the large numbers. Each row is kept in test/proof/results as
  * it ends, and docs/proof.md is written anew from all that are there, so that rows can run on different days and machines.
- * A million inputs for every decoder take some hours; --runs makes that shorter, and the table says how many it was.
+ * A million inputs for every decoder take some hours: R1 goes on where it was interrupted, unless --again.
  */
 import { execSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,12 +13,16 @@ import type { Outcome, Row } from "./row.js";
 import { rows } from "./rows.js";
 
 const { values, positionals } = parseArgs({
-  options: { runs: { type: "string", default: "1000000" }, seed: { type: "string", default: "1" } },
+  options: {
+    runs: { type: "string", default: "1000000" },
+    seed: { type: "string", default: "1" },
+    again: { type: "boolean", default: false },
+  },
   allowPositionals: true,
 });
 const root = join(import.meta.dirname, "../..");
 const number = (row: Row): number => Number(row.id.slice(1));
-const all = [fuzzing(Number(values.runs), Number(values.seed)), found, reference, stores, ...rows].sort(
+const all = [fuzzing(Number(values.runs), Number(values.seed), values.again), found, reference, stores, ...rows].sort(
   (a, b) => number(a) - number(b),
 );
 const chosen = all.filter(({ id }) => positionals.length === 0 || positionals.includes(id));
