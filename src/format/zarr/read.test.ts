@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { CodecSpec } from "../../codec/types.js";
 import { Corrupt, InvalidInput, LimitExceeded, Unsupported } from "../../errors.js";
+import type { Progress } from "../../model/dataset.js";
 import { ndarray, typed } from "../../model/elements.js";
 import { elementCount } from "../../space/shape.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
+import type { Store } from "../../store/types.js";
 import { wrap } from "../../store/wrap.js";
 import { faultyStore, recordingStore } from "../../testing/observe.js";
 import { type ArrayDescription, createArray } from "./create.js";
@@ -78,6 +80,55 @@ describe("what a read asks for", () => {
     expect((await array.read([{ start: 5, stop: 5 }])).shape).toEqual([0]);
     expect(store.log).toEqual([]);
     expect([...(typed(await array.read([{ start: 4, stop: 6 }])) as Int32Array)]).toEqual([5, 6]);
+  });
+});
+
+describe("an array that is mostly absent", () => {
+  const sparse = async (store: Store) => {
+    const array = await createArray(store, Prefix.root, {
+      shape: [100, 50],
+      chunkShape: [1, 1],
+      dtype: "int8",
+      fill: 7,
+    });
+    for (const at of [
+      [0, 3],
+      [60, 0],
+      [99, 49],
+    ])
+      await writeRegion(array, at, ndarray([], Int8Array.of(1)));
+    const expected = new Int8Array(5000).fill(7);
+    for (const at of [3, 3000, 4999]) expected[at] = 1;
+    return { array, expected };
+  };
+  const gets = (store: { log: readonly { kind: string }[] }) => store.log.filter(({ kind }) => kind === "get").length;
+
+  it("is asked for by the store's list", async () => {
+    const store = recordingStore(memoryStore());
+    const { array, expected } = await sparse(store);
+    store.log.length = 0;
+    let last: Progress | undefined;
+    const got = await array.read([], { onProgress: (progress) => (last = progress) });
+    expect(typed(got)).toEqual(expected);
+    expect(gets(store)).toBeLessThan(300);
+    expect(last).toEqual({ done: 5000, total: 5000, unit: "chunks" });
+    expect(typed(await array.read([{ step: -1 }, { step: -1 }]))).toEqual(expected.slice().reverse());
+  });
+
+  it("is asked for chunk by chunk where the list is refused, or longer than what is wanted", async () => {
+    const inner = memoryStore();
+    const { expected } = await sparse(inner);
+    const refusing = faultyStore(inner, ({ kind }) => {
+      if (kind === "list") throw new Unsupported("listing is forbidden", { reason: "forbidden" });
+    });
+    expect(typed(await ((await openZarr(refusing)) as ZarrArray).read())).toEqual(expected);
+
+    const store = recordingStore(inner);
+    const crowded = (await openZarr(store)) as ZarrArray;
+    await writeRegion(crowded, [{ start: 40 }], ndarray([], Int8Array.of(2)));
+    store.log.length = 0;
+    expect(typed(await crowded.read([{ start: 1, stop: 11 }]))).toEqual(new Int8Array(500).fill(7));
+    expect(gets(store)).toBe(500);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * A region of an array, chunk by chunk, straight into the result: get, decode, copy; a few chunks at a time.
  *
- * A chunk that is absent is made of the fill value. Only keys inside the grid are ever asked for, so stale chunks, locks
+ * A chunk that is absent is made of the fill value; where many are, the store's list tells which to ask for. Only keys inside the grid are ever asked for, so stale chunks, locks
  * and partial files have no way in.
  */
 import { isFixed, memorySize } from "../../bytes/dtype.js";
@@ -22,6 +22,7 @@ import { chunkKey } from "./keys.js";
 import type { ZarrArray } from "./node.js";
 import { countParts, type Part, parts, sourceLayout, targetLayout } from "./plan.js";
 import { readShard, storeSource, type Target } from "./shard.js";
+import { storedPlaces } from "./stored.js";
 import type { ArrayMeta } from "./types.js";
 
 /** How to read a region. */
@@ -31,7 +32,8 @@ export interface ReadRegionOptions extends ReadArrayOptions {
 }
 
 const IN_FLIGHT = 64 << 20;
-/** What an element of variable size takes at least. */
+/** So many absent chunks are asked for one by one; then the store is asked once which ones are there. */
+const ABSENT = 256;
 
 export async function readRegion(array: ZarrArray, region?: Region, options: ReadRegionOptions = {}): Promise<NdArray> {
   const { meta } = array;
@@ -45,6 +47,7 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   const data = options.into === undefined ? blank(meta, elementCount(shape)) : checkInto(options.into, meta, shape);
   const fillMatters = options.into !== undefined || !isBlank(meta);
   const resultStrides = strides(axes.map((axis) => axis.count));
+  let absent = 0;
   const target: Target = {
     coder: coderFor(meta, limits, options, data),
     move: (part, chunkShape) => ({
@@ -53,6 +56,7 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
       counts: part.source.map((axis) => axis.count),
     }),
     fill(part) {
+      absent++;
       if (!fillMatters) return;
       const counts = part.source.map((axis) => axis.count);
       fillStrided(data, targetLayout(part.to, resultStrides), meta.fill, counts, meta.dtype);
@@ -61,7 +65,18 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
 
   const total = countParts(axes, meta.chunkShape);
   let done = 0;
-  await forEachConcurrent(parts(axes, meta.chunkShape), concurrency(array, options), async (part) => {
+  let listing: Promise<void> | undefined;
+  let there: ReadonlySet<string> | undefined;
+  const wanted = function* (): Generator<Part> {
+    for (const part of parts(axes, meta.chunkShape)) {
+      if (there === undefined || there.has(String(part.chunk))) yield part;
+      else {
+        target.fill(part);
+        done++;
+      }
+    }
+  };
+  await forEachConcurrent(wanted(), concurrency(array, options), async (part) => {
     options.signal?.throwIfAborted();
     const key = keyOf(array, part.chunk);
     await inChunk(`${array.store.url}/${key}`, () =>
@@ -70,6 +85,11 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
         : readShard(codec, storeSource(array.store, key, options.signal), part, target, limits),
     );
     options.onProgress?.({ done: ++done, total, unit: "chunks" });
+    if (absent < ABSENT) return;
+    listing ??= storedPlaces(array, total, options).then((places) => {
+      there = places;
+    });
+    await listing;
   });
   return result(data);
 }
