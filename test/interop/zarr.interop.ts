@@ -14,16 +14,16 @@ import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
 import { fixtures } from "../fixtures.js";
 import { cases, type Reader } from "./cases.js";
-import { missingPeers, runPeer } from "./peers.js";
+import { missingPeer, runPeer } from "./peers.js";
 
-const reason = missingPeers();
+const reason = missingPeer("zarr");
 const folder = mkdtempSync(join(tmpdir(), "octavo-interop-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.skipIf(reason !== undefined)(`Zarr and its Python peers${reason === undefined ? "" : ` (${reason})`}`, () => {
   it("reads equal what they write", async () => {
     const written = join(folder, "theirs");
-    runPeer("peer_write.py", written);
+    runPeer("zarr", "peer_write.py", written);
     const rows = JSON.parse(readFileSync(join(written, "manifest.json"), "utf8")) as {
       path: string;
       npy?: string;
@@ -84,7 +84,7 @@ describe.skipIf(reason !== undefined)(`Zarr and its Python peers${reason === und
       manifest.push({ path: `${path}/${member}`, member, npy: `${path}.npy`, version, readers });
     }
     writeFileSync(join(written, "manifest.json"), JSON.stringify(manifest));
-    for (const line of runPeer("peer_read.py", written).trim().split("\n")) rows.push(JSON.parse(line));
+    for (const line of runPeer("zarr", "peer_read.py", written).trim().split("\n")) rows.push(JSON.parse(line));
     expect(rows.length).toBeGreaterThan(250);
     expect(
       rows.filter(({ detail }) => detail !== "").map(({ path, reader, detail }) => `${path} in ${reader}: ${detail}`),
