@@ -8,7 +8,8 @@ import { type ExitCode, verb } from "./verb.js";
 
 export const validate = verb({
   about:
-    "Exit code 1 where there are errors, 3 where not even the root can be read. Warnings and remarks leave it at 0.",
+    "Exit code 1 where there are errors, or where the store failed and not everything could be checked; 3 where not even " +
+    "the root can be read. Warnings and remarks leave it at 0.",
   options: {
     ...sourceOptions,
     level: choice(
@@ -28,10 +29,12 @@ export const validate = verb({
     const level = Number(options.level ?? "5") as 1 | 2 | 3 | 4 | 5;
     const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
     const findings: Finding[] = [];
+    let unchecked = 0;
     if (!output.json) output.line(`${output.bold(source.match.summary)}  ${output.dim(url!)}`);
     const work = { level, signal, onProgress: report.update };
     for await (const finding of source.format.validate(source.store, source.at, work)) {
       counts[finding.severity]++;
+      if (finding.unchecked) unchecked++;
       if (output.json) findings.push(finding);
       else {
         const paint = { error: output.red, warning: output.yellow, info: output.dim }[finding.severity];
@@ -44,20 +47,28 @@ export const validate = verb({
     report.end();
     const valid = counts.error === 0;
     const readable = valid || (await opens(source));
+    const word = valid ? "valid" : !readable ? "unreadable" : unchecked < counts.error ? "invalid" : "unchecked";
     if (output.json) {
       const { format, version } = source.match;
-      output.document({ url, format, version, level, valid, readable, counts, findings, ...source.forbidden() });
+      const verdict = { verdict: word, valid, readable, counts: { ...counts, unchecked } };
+      output.document({ url, format, version, level, ...verdict, findings, ...source.forbidden() });
     } else {
-      const verdict = valid ? output.green("valid") : output.red(readable ? "invalid" : "unreadable");
-      const found = (["error", "warning"] as const).map(
-        (kind) => `${counts[kind]} ${kind}${counts[kind] === 1 ? "" : "s"}`,
-      );
+      const verdict = {
+        valid: output.green("valid"),
+        invalid: output.red("invalid"),
+        unreadable: output.red("unreadable"),
+        unchecked: output.yellow("could not be checked"),
+      }[word];
+      const found = [plural(counts.error - unchecked, "error"), plural(counts.warning, "warning")];
+      if (unchecked > 0) found.push(`${plural(unchecked, "failure")} of the store`);
       output.line(`${verdict}: ${found.join(", ")} at level ${level}`);
       remarkForbidden(source, output);
     }
     return (valid ? 0 : readable ? 1 : 3) satisfies ExitCode;
   },
 });
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 async function opens({ match }: Awaited<ReturnType<typeof findSource>>): Promise<boolean> {
   try {

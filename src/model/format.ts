@@ -34,6 +34,8 @@ export interface Finding {
   readonly where: string;
   /** One sentence for people. */
   readonly message: string;
+  /** An error that is no damage: the store did not give it, so that nothing is known about it. */
+  readonly unchecked?: true;
   /** What `repair` would do, where it can. */
   readonly fix?: string;
 }

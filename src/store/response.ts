@@ -12,7 +12,7 @@
  * | Content-Encoding and a range                 | Unsupported: the range would count compressed bytes                   |
  */
 import { concat } from "../bytes/concat.js";
-import { Conflict, Corrupt, LimitExceeded, NotFound, OctavoError, Unsupported } from "../errors.js";
+import { Conflict, Corrupt, LimitExceeded, NotFound, type OctavoError, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { pastTheEnd, spanOf, tooLarge } from "./range.js";
 import { deepest, discard, pieces } from "./send.js";
@@ -20,11 +20,6 @@ import type { ByteRange } from "./types.js";
 
 /** Up to this size a value that comes whole in answer to a range is taken and cut; beyond it ranges are the point. */
 const WHOLE_INSTEAD_OF_RANGE = 8 << 20;
-
-/** The reasons for which the same request may well succeed a little later. */
-const TRANSIENT = new Set(["unreachable", "unavailable", "slow-down", "timeout", "cut"]);
-export const isTransient = (error: unknown): boolean =>
-  error instanceof OctavoError && error.reason !== undefined && TRANSIENT.has(error.reason);
 
 /** HTTP cannot ask for nothing: such a range is answered from the value's size. */
 export const isEmptyRange = (range: ByteRange): boolean => ("suffix" in range ? range.suffix : range.length) === 0;

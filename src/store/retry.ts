@@ -9,7 +9,7 @@
 
 import { Corrupt, LimitExceeded, OctavoError } from "../errors.js";
 import { onAbort } from "../signal.js";
-import { isTransient } from "./response.js";
+import { isTransient } from "./failure.js";
 import type { CallOptions, Store } from "./types.js";
 import { wrap } from "./wrap.js";
 

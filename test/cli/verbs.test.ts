@@ -271,6 +271,25 @@ describe("validate", () => {
     expect((await octavo(["validate", store])).code).toBe(3);
     expect((await octavo(["validate", join(folder, "nothing-here")])).code).toBe(3);
   });
+
+  test("a store that fails half-way is neither valid nor damaged", async () => {
+    const server = createServer((request, response) => {
+      const key = /\/c\//.test(request.url!) ? undefined : join(golden, "v3/gzip", request.url!);
+      response.writeHead(key === undefined ? 403 : existsSync(key) ? 200 : 404);
+      response.end(key !== undefined && existsSync(key) ? readFileSync(key) : "");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, stdout } = await octavo(["validate", url, "--json"]);
+      const report = JSON.parse(stdout);
+      expect([code, report.verdict, report.valid, report.readable]).toEqual([1, "unchecked", false, true]);
+      expect(report.counts.unchecked).toBe(report.counts.error);
+      expect((await octavo(["validate", url])).stdout).toMatch(/^could not be checked: 0 errors, .* of the store/m);
+    } finally {
+      server.close();
+    }
+  });
 });
 
 describe("interrupted", () => {

@@ -1,18 +1,23 @@
-/** Whether consolidated metadata still says what the nodes themselves say: one sentence per difference. */
+/** Whether consolidated metadata still says what the nodes themselves say: one sentence per difference, or why the store did not tell. */
 import { OctavoError } from "../../errors.js";
 import type { FormatOptions } from "../../model/format.js";
+import { isNotGiven } from "../../store/failure.js";
 import type { Prefix } from "../../store/key.js";
 import { groupNode, type ZarrGroup } from "./node.js";
 import { openZarr } from "./open.js";
 import type { NodeMeta } from "./types.js";
 
-export async function* checkConsolidated(group: ZarrGroup, options: FormatOptions): AsyncGenerator<string> {
+export async function* checkConsolidated(
+  group: ZarrGroup,
+  options: FormatOptions,
+): AsyncGenerator<string | OctavoError> {
   const { store, at, meta } = group;
   if (meta.consolidated === undefined) return;
   for (const [path, { meta: told }] of meta.consolidated) {
     const own = await attempt(() => openZarr(store, `${at}${path}/` as Prefix, { ...options, consolidated: false }));
     const said = await attempt(async () => told());
-    if (own instanceof OctavoError) yield `consolidated metadata has ${path}, but ${own.message}`;
+    if (isNotGiven(own)) yield own as OctavoError;
+    else if (own instanceof OctavoError) yield `consolidated metadata has ${path}, but ${own.message}`;
     else if (said instanceof OctavoError) yield `consolidated metadata of ${path} cannot be read: ${said.message}`;
     else if (!sameValue(bare(said), bare(own.meta))) yield `consolidated metadata of ${path} differs from its own`;
   }

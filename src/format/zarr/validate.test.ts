@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CodecSpec } from "../../codec/types.js";
-import { LimitExceeded } from "../../errors.js";
+import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
 import { ndarray } from "../../model/elements.js";
 import type { ValidateOptions } from "../../model/format.js";
 import { fileStore } from "../../store/file.js";
@@ -11,6 +11,7 @@ import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
 import { wrap } from "../../store/wrap.js";
+import { faultyStore } from "../../testing/observe.js";
 import { type ArrayDescription, createArray, createGroup } from "./create.js";
 import { consolidate, setAttributes } from "./edit.js";
 import { validateZarr } from "./validate.js";
@@ -21,8 +22,8 @@ const crc: CodecSpec = { name: "crc32c", configuration: {} };
 
 async function rules(store: Store, options?: ValidateOptions): Promise<string[]> {
   const found: string[] = [];
-  for await (const { severity, rule, where } of validateZarr(store, Prefix.root, options)) {
-    found.push(`${severity} ${rule} ${where}`);
+  for await (const { severity, rule, where, unchecked } of validateZarr(store, Prefix.root, options)) {
+    found.push(`${severity} ${rule} ${where}${unchecked ? " unchecked" : ""}`);
   }
   return found;
 }
@@ -103,7 +104,25 @@ describe("an array", () => {
       if (key === "c/1") throw new LimitExceeded("the server is busy", { reason: "unavailable" });
       return store.get(key, options);
     };
-    expect(await rules(wrap(store, { get }))).toEqual(["error zarr/chunk-unavailable c/1"]);
+    expect(await rules(wrap(store, { get }))).toEqual(["error zarr/unavailable c/1 unchecked"]);
+    const list: Store["list"] = async function* (prefix, options) {
+      yield* store.list(prefix, options);
+      throw new Corrupt("the system could not finish its work (EIO)", { where: "c", reason: "io" });
+    };
+    await edit(store, "c/2", flip(0));
+    expect(await rules(wrap(store, { list }))).toEqual([
+      "error zarr/chunk-decodes c/2",
+      "error zarr/unavailable c unchecked",
+    ]);
+  });
+
+  it("that the store cannot give because it is damaged there is damaged", async () => {
+    const store = await array();
+    const get: Store["get"] = async (key, options) => {
+      if (key === "c/1") throw new Corrupt("c/1 does not have the checksum that its zip file states");
+      return store.get(key, options);
+    };
+    expect(await rules(wrap(store, { get }))).toEqual(["error zarr/chunk-unreadable c/1"]);
   });
 
   it("tells a shard's index from its chunks", async () => {
@@ -169,7 +188,13 @@ describe.each([2, 3] as const)("a tree of v%i", (version) => {
       "warning zarr/consolidated-differs memory:",
       "warning zarr/consolidated-differs memory:",
     ]);
-    await edit(store, version === 2 ? "g/a/.zarray" : "g/a/zarr.json", () => new Uint8Array(3));
+    const document = version === 2 ? "g/a/.zarray" : "g/a/zarr.json";
+    const forbidding = faultyStore(store, ({ at }) => {
+      if (at === document) throw new Unsupported(`${at} is forbidden`, { where: at, reason: "forbidden" });
+    });
+    const errors = (await rules(forbidding)).filter((rule) => rule.startsWith("error"));
+    expect([...new Set(errors)]).toEqual([`error zarr/unavailable ${document} unchecked`]);
+    await edit(store, document, () => new Uint8Array(3));
     expect((await rules(store)).at(-1)).toMatch(/^error zarr\/metadata memory:\/g\/a\//);
   });
 });

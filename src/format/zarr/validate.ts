@@ -7,11 +7,12 @@
  * | 1     | zarr/note                 | info     | what a reader should know, such as a fill value that does not fit |
  * | 2     | zarr/codec                | error    | the chain of codecs cannot be built                               |
  * | 2     | zarr/consolidated-differs | warning  | consolidated metadata and the nodes' own do not agree             |
+ * | any   | zarr/unavailable          | error    | the store did not give it: nothing is known about it (`unchecked`) |
  * | 3     | zarr/chunk-missing        | info     | how many chunks are absent and read as fill                       |
  * | 3     | zarr/chunk-stale          | warning  | a chunk outside the grid; readers ignore it                       |
  * | 3     | zarr/leftover-partial     | warning  | a write that never ended                                          |
  * | 3     | zarr/unknown-key          | info     | a key that belongs to nothing                                     |
- * | 3     | zarr/chunk-unavailable    | error    | a chunk that the store did not give: nothing is known about it    |
+ * | 3     | zarr/chunk-unreadable     | error    | a chunk that cannot be had: a link out of the root, a damaged zip  |
  * | 4     | zarr/chunk-decodes        | error    | a chunk that cannot be decoded to its size                        |
  * | 4     | zarr/shard-index          | error    | a shard whose index cannot be read, or points outside it          |
  * | 5     | zarr/trailing-bytes       | warning  | bytes behind the end that a blosc chunk itself states             |
@@ -19,6 +20,7 @@
 import { OctavoError } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { Finding, Severity, ValidateOptions } from "../../model/format.js";
+import { isNotGiven } from "../../store/failure.js";
 import type { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { checkChunk } from "./check-chunk.js";
@@ -41,6 +43,8 @@ const finding = (severity: Severity, rule: string, where: string, message: strin
 /** What went wrong as a finding; errors that are not Octavo's pass through. */
 function failure(rule: string, where: string, error: unknown): Finding {
   if (!(error instanceof OctavoError)) throw error;
+  if (isNotGiven(error))
+    return { ...finding("error", "unavailable", error.where ?? where, error.message), unchecked: true };
   return finding("error", rule, error.where ?? where, error.message);
 }
 
@@ -54,15 +58,20 @@ export async function* validateZarr(store: Store, at: Prefix, options: ValidateO
     return;
   }
   for (const note of node.notes) yield finding("info", "note", node.url, note);
-  if (node.kind === "array") yield* validateArray(node, options);
-  else yield* validateGroup(node, options);
+  if (node.kind === "array") return yield* validateArray(node, options);
+  try {
+    yield* validateGroup(node, options);
+  } catch (error) {
+    yield failure("metadata", node.url, error); // what is below could not be listed
+  }
 }
 
 async function* validateGroup(group: ZarrGroup, options: ValidateOptions): AsyncGenerator<Finding> {
   const { store, at } = group;
   if ((options.level ?? 5) >= 2) {
-    for await (const message of checkConsolidated(group, options)) {
-      yield finding("warning", "consolidated-differs", group.url, message);
+    for await (const found of checkConsolidated(group, options)) {
+      if (found instanceof OctavoError) yield failure("metadata", group.url, found);
+      else yield finding("warning", "consolidated-differs", group.url, found);
     }
   }
   if ((options.level ?? 5) >= 3 && store.can.list) {
@@ -100,14 +109,20 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
     options.onProgress?.({ done, total, unit: "chunks" });
     return results.flatMap((found) => found ?? []);
   };
-  for await (const { key } of keys) {
-    const seen = placeOf(array, key);
-    if (seen === "chunk") batch.push(checkKey(array, codec, key, options));
-    else if (seen !== undefined) yield seen;
-    if (batch.length >= atOnce) yield* await settle();
+  let cut: Finding | undefined;
+  try {
+    for await (const { key } of keys) {
+      const seen = placeOf(array, key);
+      if (seen === "chunk") batch.push(checkKey(array, codec, key, options));
+      else if (seen !== undefined) yield seen;
+      if (batch.length >= atOnce) yield* await settle();
+    }
+  } catch (error) {
+    cut = failure("metadata", array.url, error);
   }
   yield* await settle();
-  if (present < total) {
+  if (cut !== undefined) yield cut;
+  else if (present < total) {
     const message = `${total - present} of ${total} chunks are absent and read as fill`;
     yield finding("info", "chunk-missing", array.url, message);
   }
@@ -135,7 +150,7 @@ async function checkKey(
         )
     );
   } catch (error) {
-    return [failure("chunk-unavailable", key, error)]; // damage is already a finding: this is the store
+    return [failure("chunk-unreadable", key, error)]; // damage is already a finding: this is the store
   }
 }
 
