@@ -83,6 +83,21 @@ describe("text", () => {
     expect(all(csvText([2], pairs.dtype), pairs)).toBe("a,b\n1,-1\n3,4\n");
   });
 
+  test("CSV: complex numbers as Python spells them, also in structs; JSON has pairs", () => {
+    const complex = { kind: "complex", size: 8, endian: "little" } as const;
+    const parts = new Float32Array([1.5, -2, 0.1, 3, -0, -0, Number.NaN, Number.POSITIVE_INFINITY]);
+    const list = ndarray([4], parts, complex);
+    expect(all(csvText([4], complex), list)).toBe("1.5-2j\n0.1+3j\n-0.0-0.0j\nNaN+Infinityj\n");
+    expect(all(jsonText([4], complex), list)).toContain('[[1.5,-2],[0.1,3],[-0.0,-0.0],["NaN","Infinity"]]');
+    const fields = [
+      { name: "z", dtype: complex, offset: 0 },
+      { name: "pair", dtype: complex, offset: 8, shape: [1] },
+    ];
+    const struct = { kind: "struct", size: 16, fields } as const;
+    const record = ndarray([1], new Uint8Array(parts.slice(0, 4).buffer), struct);
+    expect(all(csvText([1], struct), record)).toBe('z,pair\n1.5-2j,"[[0.1,3]]"\n');
+  });
+
   test("dates as numpy prints them", () => {
     const date = (unit: string, scale: number, count: bigint): unknown => {
       const dtype = { kind: "datetime", size: 8, endian: "little", unit, scale } as const;

@@ -2,7 +2,8 @@
  * Arrays as text, block by block in C order, so that a result of any size passes through a bounded memory.
  *
  *   json   { "shape": […], "dtype": "…", "data": nested lists }
- *   csv    a list: one value per line; else one line per row of the last axis; structs: one per line under a header
+ *   csv    a list: one value per line; else one line per row of the last axis; structs: one per line under a header;
+ *          complex numbers are "1+2j" there, and [1,2] in JSON
  */
 import type { DataType } from "../bytes/dtype.js";
 import type { NdArray } from "../model/array.js";
@@ -52,20 +53,23 @@ function emptyLists(shape: readonly number[]): string {
 }
 
 export function csvText(shape: readonly number[], dtype: DataType): ArrayText {
-  const fields =
-    dtype.kind === "struct" ? dtype.fields.map(({ name }) => name).filter((name) => name !== "") : undefined;
+  const fields = dtype.kind === "struct" ? dtype.fields.filter(({ name }) => name !== "") : undefined;
   // A list is a column; from two axes on the last one runs across; structs are rows of their own.
   const across = fields !== undefined || shape.length < 2 ? 1 : shape.at(-1)!;
   let index = 0;
   return {
-    head: () => (fields === undefined ? "" : `${fields.map(cell).join(",")}\n`),
+    head: () => (fields === undefined ? "" : `${fields.map(({ name }) => cell(name)).join(",")}\n`),
     *block(array, count) {
       let text = "";
       for (const value of readableValues(array, count)) {
         text +=
           fields === undefined
-            ? cell(value)
-            : fields.map((name) => cell((value as Record<string, unknown>)[name])).join(",");
+            ? cell(value, dtype)
+            : fields
+                .map(({ name, shape, dtype: type }) =>
+                  cell((value as Record<string, unknown>)[name], shape === undefined ? type : undefined),
+                )
+                .join(",");
         text += ++index % across === 0 ? "\n" : ",";
         if (text.length > PIECE) {
           yield text;
@@ -87,8 +91,19 @@ function json(value: unknown): string {
   return `{${members.join(",")}}`;
 }
 
+/** As Python spells it, and numpy and pandas read it: 1.5-2j. */
+function complex(parts: readonly [number, number]): string {
+  const [real, imaginary] = parts.map((part) => (Object.is(part, -0) ? "-0.0" : String(part)));
+  return `${real}${imaginary!.startsWith("-") ? "" : "+"}${imaginary}j`;
+}
+
 /** Nothing is quoted too: many readers skip an empty line, and with it an element. */
-function cell(value: unknown): string {
-  const text = typeof value === "object" || Object.is(value, -0) ? json(value) : String(value);
+function cell(value: unknown, dtype?: DataType): string {
+  const text =
+    dtype?.kind === "complex"
+      ? complex(value as readonly [number, number])
+      : typeof value === "object" || Object.is(value, -0)
+        ? json(value)
+        : String(value);
   return /[",\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
