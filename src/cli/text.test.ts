@@ -109,6 +109,29 @@ describe("text", () => {
     expect(date("Y", 1, 30n)).toBe("2000");
     expect(date("s", 10, 1n)).toBe("1970-01-01T00:00:10");
     expect(date("ns", 1, -(2n ** 63n))).toBe("NaT");
-    expect(date("s", 1, 2n ** 62n)).toBe("4611686018427387904");
+    expect(date("as", 1, -1n)).toBe("1969-12-31T23:59:59.999999999999999999");
+    expect(date("generic", 1, 2n ** 62n)).toBe("4611686018427387904");
+  });
+
+  test("years of more digits have their sign, and count on without end", () => {
+    const date = (unit: string, count: bigint): unknown => {
+      const dtype = { kind: "datetime", size: 8, endian: "little", unit, scale: 1 } as const;
+      return all(csvText([], dtype), ndarray([], new BigInt64Array([count]), dtype)).trim();
+    };
+    const last = 253402300799n;
+    expect([date("s", last), date("s", last + 1n)]).toEqual(["9999-12-31T23:59:59", "+010000-01-01T00:00:00"]);
+    expect([date("s", -62167219200n), date("s", -62167219201n)]).toEqual([
+      "0000-01-01T00:00:00",
+      "-000001-12-31T23:59:59",
+    ]);
+    expect([date("Y", -1971n), date("M", 12n * 98030n)]).toEqual(["-000001", "+100000-01"]);
+    expect(date("s", 2n ** 63n - 1n)).toBe("+292277026596-12-04T15:30:07"); // as numpy has it, but for the sign
+    for (const [count, day] of [
+      [100_000_000n, "+275760-09-13"],
+      [-100_000_000n, "-271821-04-20"],
+    ] as const) {
+      expect(date("D", count)).toBe(day);
+      expect(new Date(Number(count) * 86400000).toISOString().slice(0, 13)).toBe(day);
+    }
   });
 });

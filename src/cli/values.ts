@@ -100,29 +100,45 @@ function shortest(value: number, size: 2 | 4): number {
 }
 
 const NOT_A_TIME = -(2n ** 63n);
-const PER_SECOND: { readonly [unit: string]: bigint } = { s: 1n, ms: 1000n, us: 10n ** 6n, ns: 10n ** 9n };
+const PER_SECOND: { readonly [unit: string]: bigint } = {
+  s: 1n,
+  ms: 1000n,
+  us: 10n ** 6n,
+  ns: 10n ** 9n,
+  ps: 10n ** 12n,
+  fs: 10n ** 15n,
+  as: 10n ** 18n,
+};
 const SECONDS: { readonly [unit: string]: bigint } = { m: 60n, h: 3600n, D: 86400n, W: 604800n };
+const YEAR_0 = -62167219200n; // its first second
+const CYCLE = 146097n * 86400n; // seconds in 400 years, after which the calendar repeats
 
-/** numpy's text for a datetime64; the bare count where a JavaScript date does not reach. */
+/** numpy's text for a datetime64, with the years of ISO 8601's expanded form; the bare count where there is no unit. */
 function isoDate(count: bigint, unit: string, scale: number): string | bigint {
   if (count === NOT_A_TIME) return "NaT";
   const ticks = count * BigInt(scale);
   if (unit === "Y" || unit === "M") {
     const months = unit === "Y" ? ticks * 12n : ticks;
-    const year = 1970n + floorDiv(months, 12n);
-    if (year < 0n || year > 9999n) return count;
-    const text = String(year).padStart(4, "0");
-    return unit === "Y" ? text : `${text}-${String(months - floorDiv(months, 12n) * 12n + 1n).padStart(2, "0")}`;
+    const years = floorDiv(months, 12n);
+    const text = yearText(1970n + years);
+    return unit === "Y" ? text : `${text}-${String(months - years * 12n + 1n).padStart(2, "0")}`;
   }
   const per = PER_SECOND[unit] ?? 1n;
   const length = SECONDS[unit] ?? (unit in PER_SECOND ? 1n : undefined);
   if (length === undefined) return count;
   const seconds = floorDiv(ticks * length, per);
-  if (seconds < -62167219200n || seconds > 253402300799n) return count; // years 0 to 9999
-  const text = new Date(Number(seconds) * 1000).toISOString();
-  if (unit === "D" || unit === "W") return text.slice(0, 10);
+  const cycle = floorDiv(seconds - YEAR_0, CYCLE);
+  const date = new Date(Number(seconds - cycle * CYCLE) * 1000); // the same day of a year from 0 to 399
+  const text = yearText(BigInt(date.getUTCFullYear()) + 400n * cycle) + date.toISOString().slice(4, 19);
+  if (unit === "D" || unit === "W") return text.slice(0, -9);
   const fraction = per === 1n ? "" : `.${String(ticks - seconds * per).padStart(String(per).length - 1, "0")}`;
-  return text.slice(0, 19) + fraction;
+  return text + fraction;
+}
+
+/** Four digits, or a sign and at least six: +010000 cannot be taken for a count. */
+function yearText(year: bigint): string {
+  if (year >= 0n && year <= 9999n) return String(year).padStart(4, "0");
+  return (year < 0n ? "-" : "+") + String(year < 0n ? -year : year).padStart(6, "0");
 }
 
 const floorDiv = (a: bigint, b: bigint): bigint => a / b - (a % b < 0n ? 1n : 0n);
