@@ -1,15 +1,10 @@
-/**
- * Errors that are about the store and not about what it holds.
- *
- * | reason                                               | says                                                         |
- * |------------------------------------------------------|--------------------------------------------------------------|
- * | unreachable · unavailable · slow-down · timeout · cut | no answer, or half of one: the next may well be whole         |
- * | io · too-many-files · forbidden · unauthorized       | no answer, and none to be had by asking again                 |
- */
+/** Errors that are about the store and not about what it holds, by their reason. */
 import { OctavoError } from "../errors.js";
 
+/** No answer, or half of one: the next may well be whole. */
 const TRANSIENT: readonly unknown[] = ["unreachable", "unavailable", "slow-down", "timeout", "cut"];
-const LASTING: readonly unknown[] = ["io", "too-many-files", "forbidden", "unauthorized"];
+/** No answer, and none to be had by asking again. */
+const LASTING: readonly unknown[] = ["unknown-host", "io", "too-many-files", "forbidden", "unauthorized"];
 
 /** Whether the same request may well succeed a little later. */
 export const isTransient = (error: unknown): boolean =>

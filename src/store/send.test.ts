@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { httpStore } from "./http.js";
 import { Key } from "./key.js";
+import { retryStore } from "./retry.js";
 import { s3Store } from "./s3.js";
 import { discard, sender } from "./send.js";
 
@@ -179,4 +180,20 @@ describe("bodies without end", () => {
     await expect(s3.children("" as never)).rejects.toMatchObject({ name: "LimitExceeded" });
     expect(sent.bytes).toBeLessThan(24 << 20);
   });
+});
+
+it("a host whose name is unknown is asked once, one that refuses again and again", async () => {
+  for (const [code, reason, tries] of [
+    ["ENOTFOUND", "unknown-host", 1],
+    ["ECONNREFUSED", "unreachable", 3],
+  ] as const) {
+    let asked = 0;
+    const fetch = async () => {
+      asked++;
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error(`getaddrinfo ${code} h`), { code }) });
+    };
+    const store = retryStore(httpStore("http://h", { fetch }), { base: 1, tries: 3 });
+    await expect(store.get(k)).rejects.toMatchObject({ reason, message: expect.stringContaining(`${code} h`) });
+    expect(asked).toBe(tries);
+  }
 });

@@ -115,9 +115,10 @@ function startWatch(
 }
 
 function unreachable(where: string, cause: unknown): LimitExceeded {
+  const { code } = Object(innermost(cause)) as { code?: unknown };
   return new LimitExceeded(`${where} cannot be reached: ${deepest(cause)}`, {
     where,
-    reason: "unreachable",
+    reason: code === "ENOTFOUND" ? "unknown-host" : "unreachable", // the name will not come to exist between two tries
     hint: "check the address and the network; in a browser, also the server's CORS settings",
     cause,
   });
@@ -125,9 +126,14 @@ function unreachable(where: string, cause: unknown): LimitExceeded {
 
 /** undici says "fetch failed" and keeps the cause inside; the innermost sentence is the one that helps. */
 export function deepest(error: unknown): string {
+  const at = innermost(error);
+  return at instanceof Error ? at.message || at.name : String(at);
+}
+
+function innermost(error: unknown): unknown {
   let at = error;
   for (let i = 0; i < 4 && at instanceof Error && at.cause instanceof Error; i++) at = at.cause;
-  return at instanceof Error ? at.message || at.name : String(at);
+  return at;
 }
 
 /** The pieces of a body as they come; `broken` makes the error of a connection that ends. Leaving early ends the response. */
