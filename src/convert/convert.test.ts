@@ -4,8 +4,11 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fixtures } from "../../test/fixtures.js";
+import type { FixedDataType } from "../bytes/dtype.js";
+import type { Json } from "../bytes/json.js";
 import type { CodecSpec } from "../codec/types.js";
 import { Conflict, InvalidInput, Unsupported } from "../errors.js";
+import { parseNumpyDtype } from "../format/zarr/dtype-numpy.js";
 import {
   createArray,
   createGroup,
@@ -152,6 +155,41 @@ describe("what versions say differently", () => {
     const named = await createArray(memoryStore(), Prefix.root, { shape: [2], dtype: "int32", dimensionNames: ["x"] });
     expect((await convertArray(named, memoryStore(), Prefix.root, { version: 0 })).report.losses[0]).toMatch(
       /dimension names/,
+    );
+  });
+
+  it("is zeros of a struct in v0 too; where it has no word for them, that is said", async () => {
+    const made = async (type: Json, fill = 0) => {
+      const dtype = parseNumpyDtype(
+        [
+          ["x", "<f4"],
+          ["y", type],
+        ],
+        "x",
+      ) as FixedDataType;
+      const source = await createArray(memoryStore(), Prefix.root, {
+        shape: [4],
+        chunkShape: [2],
+        dtype,
+        fill: new Uint8Array(dtype.size).fill(fill),
+      });
+      const { array, report } = await convertArray(source, memoryStore(), Prefix.root, { version: 0 });
+      const { meta } = (await openZarr(array.store)) as ZarrArray;
+      return { fill: meta.fill, isNull: meta.fillIsNull, losses: report.losses };
+    };
+    expect(
+      await made([
+        ["z", "|b1"],
+        ["t", "<M8[s]"],
+      ]),
+    ).toEqual({ fill: new Uint8Array(13), isNull: false, losses: [] });
+    for (const type of ["|S3", "|V3"]) {
+      const { fill, isNull, losses } = await made(type);
+      expect([fill, isNull]).toEqual([new Uint8Array(7), true]);
+      expect(losses).toEqual([expect.stringContaining("that absent chunks are zeros")]);
+    }
+    await expect(made("<i2", 1)).rejects.toThrow(
+      /the fill value of the type .* cannot be kept: Zarr v0 has no way to write it/,
     );
   });
 

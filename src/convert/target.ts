@@ -19,6 +19,7 @@ import { OctavoError } from "../errors.js";
 import { bytesSpec } from "../format/zarr/chain.js";
 import { type ArrayDescription, describeArray, keysOf, shardOf, type WritableVersion } from "../format/zarr/create.js";
 import { encodeNode } from "../format/zarr/encode.js";
+import { zerosAreNull } from "../format/zarr/fill-numpy.js";
 import type { ArrayMeta, Attributes } from "../format/zarr/types.js";
 import type { ArrayDataset } from "../model/dataset.js";
 
@@ -40,6 +41,8 @@ export function targetOf(source: ArrayDataset & { readonly meta?: ArrayMeta }, w
   const losses: string[] = [];
   const dtype = version === 3 ? littleEndianFields(source.dtype) : source.dtype;
   const { attributes, dimensionNames, fillIsNull } = carryOver(source, version, losses);
+  if (version === 0 && !fillIsNull && zerosAreNull(dtype))
+    losses.push("that absent chunks are zeros: of this type Zarr v0 has only null, which zarr 0.4 takes for anything");
   const fill = sameLayout(dtype, source.dtype) ? source.fill : swapFields(source.fill as Uint8Array, source.dtype);
   const described = describeArray({
     ...wanted,

@@ -177,9 +177,19 @@ export function formatNumpyFill(fill: Element, dtype: DataType, version: 0 | 2, 
     case "raw":
     case "struct":
       if (version === 2) return element.toBase64(bytes);
-      return bytes.every((byte) => byte === 0) ? null : fail(none);
+      if (bytes.some((byte) => byte !== 0)) throw none();
+      return zerosAreNull(dtype) ? null : 0;
   }
 }
+
+/**
+ * Whether v0 has no better word for zeros than null. A number goes to every field of a struct, but numpy makes "0" of it in
+ * a field of text, and refuses it in one of raw bytes.
+ */
+export const zerosAreNull = (dtype: DataType): boolean =>
+  dtype.kind === "raw" ||
+  (dtype.kind === "struct" &&
+    dtype.fields.some(({ dtype: field }) => ["bytes", "utf32"].includes(field.kind) || zerosAreNull(field)));
 
 /** Python writes the fill value of a float as a float, and JSON has no NaN; shared with v3. */
 export function formatFloat(value: number): WritableJson {
