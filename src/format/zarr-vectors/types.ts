@@ -46,6 +46,8 @@ export interface RootMeta {
   readonly coordinateOffset: readonly number[] | undefined;
   /** By level number: from the multiscales document, whose translation is half a bin. */
   readonly bins: ReadonlyMap<number, readonly number[]>;
+  /** The levels that the multiscales document names, ascending; undefined where there is none (to 0.4). */
+  readonly levels: readonly number[] | undefined;
   readonly userMetadata: JsonObject | undefined;
   /** The whole attributes of the root, so that what is not understood is written back. */
   readonly attributes: JsonObject;
@@ -91,7 +93,7 @@ export interface Cells {
   ): Promise<{ readonly count: number; readonly rank: number; readonly coords: Int32Array }>;
   /** The payloads of chunks, by coordinates; undefined where there is none. A blob that the directory names and the store lacks is Corrupt. */
   read(coords: Int32Array, options?: ReadOptions): Promise<readonly (Uint8Array | undefined)[]>;
-  /** How many requests and encoded bytes that would be, at most. */
+  /** How many requests that would be, and encoded bytes as far as they are known: `exact` says whether all are. */
   cost(
     coords: Int32Array,
     options?: ReadOptions,
@@ -113,7 +115,11 @@ export interface LevelNodes {
   attributes(path: string, options?: ReadOptions): Promise<JsonObject | undefined>;
   /** Names below a group, sorted: attribute names, deltas, offsets. From metadata where it tells, else by listing. */
   children(path: string, options?: ReadOptions): Promise<readonly string[]>;
-  cells(path: string, options?: ReadOptions): Promise<Cells | undefined>;
+  /**
+   * With `fresh`, from the array's own document where consolidated metadata told of it before: for who meets a chunk that the
+   * directory should have and has not, before calling that damage.
+   */
+  cells(path: string, options?: ReadOptions & { readonly fresh?: boolean | undefined }): Promise<Cells | undefined>;
   /** A single blob of bytes (`object_index/data`), whole. */
   blob(path: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
   /** An ordinary array, or what plays its part (`data` with dtype and shape in the document). */

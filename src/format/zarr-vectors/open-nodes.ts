@@ -1,0 +1,233 @@
+/**
+ * A store, opened: its root is read, everything else when it is asked for, and once. From 0.9 on opening costs one request (and
+ * one listing, where the store can list); a level costs its document, and the first look at its nodes that of `vertices`,
+ * which is needed to read it anyway, and of `object_index`.
+ *
+ * The levels are those that the store lists. Where it cannot list, the root's multiscales document names them.
+ */
+import type { JsonObject } from "../../bytes/json.js";
+import { Corrupt, NotFound, Unsupported } from "../../errors.js";
+import { withLimits } from "../../limits.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import { Key, Prefix } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+import { readDocument } from "../zarr/document.js";
+import { parseV3 } from "../zarr/parse.js";
+import type { Consolidated } from "../zarr/types.js";
+import { dialectOf, refuseLinksOf08 } from "./dialect.js";
+import { blobArrays } from "./nodes-blob-arrays.js";
+import { type BlobTree, blobNodes } from "./nodes-blobs.js";
+import { cellNodes } from "./nodes-cells.js";
+import { type Documents, documentsOf, urlOf } from "./nodes-documents.js";
+import { blobFiles } from "./nodes-files.js";
+import { oncePerKey } from "./once.js";
+import { parseLevel } from "./parse-level.js";
+import { isRoot, levelOf, parseRoot } from "./parse-root.js";
+import type { Dialect, LevelMeta, LevelNodes, RootMeta } from "./types.js";
+import { compareVersions, NEWEST } from "./version.js";
+
+export interface OpenStoreOptions extends ReadOptions {
+  /** Take what consolidated metadata say for a hint; off, every document is read. */
+  readonly consolidated?: boolean | undefined;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  readonly at: Prefix;
+  readonly url: string;
+  readonly root: RootMeta;
+  /** The numbers of the levels, ascending; there may be gaps. */
+  readonly levels: readonly number[];
+  /** What a person should know; grows while the store is read. */
+  readonly notes: readonly string[];
+  /** The document of a level; NotFound where there is no such level, Corrupt where it has no document. */
+  level(level: number, options?: ReadOptions): Promise<LevelMeta>;
+  nodes(level: number, options?: ReadOptions): Promise<LevelNodes>;
+  /** What is below `parametric`, where that is there. */
+  parametric(options?: ReadOptions): Promise<LevelNodes | undefined>;
+  /** The headers of other formats that were kept, by format: `headers/trk` … */
+  headers(options?: ReadOptions): Promise<ReadonlyMap<string, JsonObject>>;
+}
+
+/** The attributes of a root, and how its nodes are kept; undefined where there is no store of this format. */
+interface Found {
+  readonly attributes: JsonObject;
+  /** The document that they come from, for people. */
+  readonly where: string;
+  readonly files: boolean;
+  readonly consolidated?: Consolidated | undefined;
+}
+
+/** Looks for a root. A document that is there but damaged is Corrupt. */
+export async function findRoot(store: Store, at: Prefix, options: OpenStoreOptions = {}): Promise<Found | undefined> {
+  const limits = withLimits(options.limits);
+  const get = (name: string) => store.get(Key.join(at, name), { signal: options.signal, most: limits.metadataBytes });
+  const where = (name: string): string => `${store.url}/${at}${name}`;
+  const document = await get("zarr.json");
+  if (document === undefined) {
+    const old = await get(".zattrs");
+    const attributes = old && readDocument(old, limits, where(".zattrs"));
+    return attributes && isRoot(attributes) ? { attributes, where: where(".zattrs"), files: true } : undefined;
+  }
+  const node = parseV3(document, limits, where("zarr.json"));
+  if (!isRoot(node.attributes)) return undefined;
+  if (node.node === "array")
+    throw new Corrupt(`${where("zarr.json")} should be a group, found an array`, { where: where("zarr.json") });
+  const consolidated = options.consolidated === false ? undefined : node.consolidated;
+  return { attributes: node.attributes, where: where("zarr.json"), files: false, consolidated };
+}
+
+export async function openStore(
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: OpenStoreOptions = {},
+): Promise<OpenedStore> {
+  const url = at === "" ? store.url : `${store.url}/${at.slice(0, -1)}`;
+  const found = await findRoot(store, at, options);
+  if (found === undefined)
+    throw new NotFound(`${url} is no Zarr Vectors store: neither zarr.json nor .zattrs has the key zarr_vectors`, {
+      where: url,
+    });
+  return openFound(store, at, url, found, options);
+}
+
+async function openFound(
+  store: Store,
+  at: Prefix,
+  url: string,
+  found: Found,
+  options: OpenStoreOptions,
+): Promise<OpenedStore> {
+  const root = parseRoot(found.attributes, found.where);
+  const documents = documentsOf(store, at, found.consolidated, options);
+  const notes = [...root.notes];
+  const note = (sentence: string): void => {
+    if (!notes.includes(sentence)) notes.push(sentence);
+  };
+  const { levels, paths } = await findLevels(documents, root, note, options);
+
+  const treeAt = (path: string): BlobTree => (found.files ? blobFiles(documents, path) : blobArrays(documents, path));
+  const containerAt = async (path: string, options: ReadOptions | undefined): Promise<Dialect["container"]> => {
+    if (found.files) return "files";
+    const vertices = await documents.node(`${path}/vertices`, options);
+    if (vertices !== undefined) return vertices.node === "array" ? "cells" : "blobs";
+    return compareVersions(root.version, "0.9.0") < 0 ? "blobs" : "cells";
+  };
+  const nodesAt = async (
+    path: string,
+    container: Dialect["container"],
+    meta: LevelMeta | undefined,
+    options: ReadOptions,
+  ) => {
+    const where = urlOf(documents, path);
+    const said = compareVersions(root.version, "0.9.0") < 0;
+    if (said !== (container !== "cells") && compareVersions(root.version, NEWEST) <= 0)
+      note(`The store says version ${root.version}, but is laid out as those ${said ? "from 0.9 on" : "before 0.9"}.`);
+    const evidence = { version: root.version, capabilities: root.capabilities, container, where };
+    if (container === "cells") {
+      const index = meta && (await documents.node(`${path}/object_index`, options))?.attributes;
+      const context = { documents, level: path, deferred: meta?.presenceDeferred === true, note, root, levels };
+      return cellNodes(context, dialectOf({ ...evidence, names: undefined, index, denseAttributes: true }));
+    }
+    if (!store.can.list && found.consolidated === undefined)
+      throw new Unsupported(
+        `${where} is of version ${root.version}, which has no directory of its chunks, and the store ${store.url} cannot list`,
+        { where, reason: "list", hint: "Convert the store to 0.9.2, or read it from a store that can list." },
+      );
+    const tree = treeAt(path);
+    const { groups: names } = await tree.names("", options);
+    const index = names.includes("object_index") ? await tree.attributes("object_index", options) : undefined;
+    const [attribute] = (await tree.names("object_attributes", options)).groups;
+    const denseAttributes =
+      attribute !== undefined && (await tree.dense(`object_attributes/${attribute}`, options)) !== undefined;
+    const dialect = dialectOf({ ...evidence, names, index, denseAttributes });
+    if (names.includes("cross_chunk_links") && container === "blobs") await checkLinks(tree, options);
+    if (index !== undefined && (await tree.names("object_index", options)).groups.includes("pending"))
+      throw new Unsupported(
+        `${where} has changes of its object index in object_index/pending, which Octavo does not read`,
+        { where },
+      );
+    return blobNodes(tree, dialect);
+  };
+
+  const pathOf = (level: number): string => {
+    const path = paths.get(level);
+    if (path !== undefined) return path;
+    throw new NotFound(`${url} has no level ${level}, only ${levels.join(", ") || "none"}`, { where: url });
+  };
+  const level = oncePerKey(async (number, signal): Promise<LevelMeta> => {
+    const path = pathOf(Number(number));
+    const where = `${urlOf(documents, path)}/${found.files ? ".zattrs" : "zarr.json"}`;
+    const attributes = found.files
+      ? await treeAt(path).attributes("", { signal })
+      : (await documents.node(path, { signal }))?.attributes;
+    if (attributes === undefined) throw new Corrupt(`level ${number} of ${url} has no document at ${where}`, { where });
+    const meta = parseLevel(attributes, Number(number), path, root, where);
+    meta.notes.forEach(note);
+    return meta;
+  });
+  const nodes = oncePerKey(async (number, signal): Promise<LevelNodes> => {
+    const [meta, container] = await Promise.all([
+      level(number, signal),
+      containerAt(pathOf(Number(number)), { signal }),
+    ]);
+    return nodesAt(meta.path, container, meta, { signal });
+  });
+  const parametric = oncePerKey(async (_, signal): Promise<LevelNodes | undefined> => {
+    const attributes = found.files
+      ? await treeAt("parametric").attributes("", { signal })
+      : (await documents.node("parametric", { signal }))?.attributes;
+    if (attributes === undefined) return undefined;
+    const [first] = levels;
+    const container = await containerAt(first === undefined ? "0" : pathOf(first), { signal });
+    return nodesAt("parametric", container, undefined, { signal });
+  });
+
+  const opened: OpenedStore = {
+    store,
+    at,
+    url,
+    root,
+    levels,
+    notes,
+    level: (number, options) => level(String(number), options?.signal),
+    nodes: (number, options) => nodes(String(number), options?.signal),
+    parametric: (options) => parametric("", options?.signal),
+    async headers(options) {
+      const names = (await documents.names("headers", options)) ?? [];
+      const tree = treeAt("headers");
+      const attributes = await Promise.all(names.map((name) => tree.attributes(name, options)));
+      return new Map(names.map((name, i) => [name, attributes[i] ?? {}]));
+    },
+  };
+  // The number 0.8 says nothing about the layout: it is refused now rather than in the middle of a query.
+  if (root.version.startsWith("0.8") && levels.length > 0) await opened.nodes(levels[0]!, options);
+  return opened;
+}
+
+async function checkLinks(tree: BlobTree, options: ReadOptions): Promise<void> {
+  for (const delta of (await tree.names("cross_chunk_links", options)).groups) {
+    const path = `cross_chunk_links/${delta}`;
+    const [attributes, { groups }] = await Promise.all([tree.attributes(path, options), tree.names(path, options)]);
+    refuseLinksOf08(attributes ?? {}, groups, tree.where(path));
+  }
+}
+
+async function findLevels(
+  documents: Documents,
+  root: RootMeta,
+  note: (sentence: string) => void,
+  options: ReadOptions,
+): Promise<{ levels: readonly number[]; paths: ReadonlyMap<number, string> }> {
+  const paths = new Map<number, string>();
+  const listed = documents.store.can.list ? await documents.names("", options) : undefined;
+  for (const name of listed ?? root.levels?.map(String) ?? (await documents.names("", options)) ?? []) {
+    const level = levelOf(name);
+    if (level !== undefined) paths.set(level, name);
+  }
+  for (const level of root.levels ?? [])
+    if (!paths.has(level)) note(`The root's multiscales document names level ${level}, which is not there.`);
+  if (listed === undefined && root.levels === undefined && paths.size === 0)
+    note("Which levels there are cannot be told: the root does not name them, and the store cannot list.");
+  return { levels: [...paths.keys()].sort((a, b) => a - b), paths };
+}
