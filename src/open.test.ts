@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { convertArray } from "./convert/arrays.js";
+import { Unsupported } from "./errors.js";
 import {
   append,
   consolidate,
@@ -17,7 +18,7 @@ import { open } from "./node.js";
 import { detect } from "./open.js";
 import { Key, Prefix } from "./store/key.js";
 import { memoryStore } from "./store/memory.js";
-import { recordingStore } from "./testing/index.js";
+import { faultyStore, recordingStore } from "./testing/index.js";
 
 it("what was read to find the format is not asked for again to open it", async () => {
   const store = recordingStore(memoryStore());
@@ -26,6 +27,18 @@ it("what was read to find the format is not asked for again to open it", async (
   const { match } = await detect({ store, at: Prefix.root });
   expect((await match.open()).kind).toBe("array");
   expect(store.log).toEqual([{ kind: "get", at: "zarr.json" }]);
+});
+
+it("what is not there, what is something else, and what cannot be listed are told apart", async () => {
+  const store = memoryStore();
+  const at = Prefix.of("a");
+  await expect(detect({ store, at })).rejects.toThrow("memory:/a is not there, or empty");
+  await store.set(Key.of("a/readme"), new Uint8Array(1));
+  await expect(detect({ store, at })).rejects.toThrow("memory:/a holds nothing that is Zarr");
+  const closed = faultyStore(memoryStore(), ({ kind }) => {
+    if (kind === "children") throw new Unsupported("listing is forbidden", { reason: "forbidden" });
+  });
+  await expect(detect({ store: closed, at })).rejects.toThrow("memory:/a holds nothing that is Zarr");
 });
 
 it("the caller's own fetch, and no other, makes the requests of every kind of address", async () => {

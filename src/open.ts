@@ -1,5 +1,5 @@
 /** From an address to a dataset: where is it, which format is it, and open it. */
-import { InvalidInput, NotFound, Unsupported } from "./errors.js";
+import { InvalidInput, NotFound, OctavoError, Unsupported } from "./errors.js";
 import { formats } from "./formats.js";
 import type { Dataset } from "./model/dataset.js";
 import type { Format, FormatOptions, Match } from "./model/format.js";
@@ -35,11 +35,24 @@ export async function detect(
     const match = await format.detect(store, at, options);
     if (match !== undefined) return { format, match };
   }
+  if (await isEmpty(location, options)) throw new NotFound(`${where} is not there, or empty`, { where });
   const names = candidates.map(({ name }) => name).join(" or ");
   throw new NotFound(`${where} holds nothing that is ${names}`, {
     where,
     hint: "Is the address right? Perhaps the data are one folder further down.",
   });
+}
+
+/** Whether the store knows of nothing below a place; one that cannot or will not say does not know. */
+async function isEmpty({ store, at }: Location, { signal }: FormatOptions): Promise<boolean> {
+  if (!store.can.list) return false;
+  try {
+    const { keys, prefixes } = await store.children(at, { signal });
+    return keys.length + prefixes.length === 0;
+  } catch (error) {
+    if (error instanceof OctavoError) return false;
+    throw error;
+  }
 }
 
 /** `open` for the addresses that `openLocation` understands. */
