@@ -25,7 +25,10 @@ export const validate = verb({
   ],
   async run([url], options, session) {
     const { output, signal, report } = session;
-    const source = await findSource(url!, options, session);
+    const source = await findSource(url!, options, session).catch((error: unknown) => {
+      if (output.json && isAboutData(error)) output.document(unreadable(url!, error));
+      throw error;
+    });
     const level = Number(options.level ?? "5") as 1 | 2 | 3 | 4 | 5;
     const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
     const findings: Finding[] = [];
@@ -67,6 +70,17 @@ export const validate = verb({
     return (valid ? 0 : readable ? 1 : 3) satisfies ExitCode;
   },
 });
+
+/** Whether it is the data that cannot be read, and not the call that is wrong. */
+const isAboutData = (error: unknown): error is OctavoError =>
+  error instanceof OctavoError && error.kind !== "invalid-input";
+
+/** The document where there is nothing to look at: as ever, and the one finding is why. */
+function unreadable(url: string, { where = url, message }: OctavoError): unknown {
+  const findings: Finding[] = [{ severity: "error", rule: "root", where, message }];
+  const counts = { error: 1, warning: 0, info: 0, unchecked: 0 };
+  return { url, verdict: "unreadable", valid: false, readable: false, counts, findings };
+}
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 

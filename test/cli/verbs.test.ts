@@ -63,7 +63,7 @@ describe("info", () => {
   test("what is not there is exit code 3 and one sentence", async () => {
     const { code, stdout, stderr } = await octavo(["info", join(folder, "nothing-here")]);
     expect([code, stdout]).toEqual([3, ""]);
-    expect(stderr).toMatch(/^octavo: .*nothing-here/);
+    expect(stderr).toMatch(/^octavo: .*nothing-here is not there/);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 });
@@ -269,7 +269,14 @@ describe("validate", () => {
     expect((await octavo(["validate", store, "--level", "1"])).code).toBe(0);
     writeFileSync(join(store, "zarr.json"), "{");
     expect((await octavo(["validate", store])).code).toBe(3);
-    expect((await octavo(["validate", join(folder, "nothing-here")])).code).toBe(3);
+    expect(await octavo(["validate", join(folder, "nothing-here")])).toMatchObject({ code: 3, stdout: "" });
+    const nothing = await octavo(["validate", join(folder, "nothing-here"), "--json"]);
+    expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining("is not there")]);
+    expect(JSON.parse(nothing.stdout)).toMatchObject({
+      verdict: "unreadable",
+      readable: false,
+      findings: [{ severity: "error", where: expect.stringContaining("nothing-here") }],
+    });
   });
 
   test("a store that fails half-way is neither valid nor damaged", async () => {
