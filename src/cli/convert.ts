@@ -41,10 +41,7 @@ export const convert = verb({
   options,
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
-    [
-      "octavo convert image.zarr s3://bucket/image.zarr --chunk 64,64,64 --shard 512,512,512",
-      "sharded, into an object store",
-    ],
+    ["octavo convert a.zarr s3://bucket/a.zarr --chunk 64,64,64 --shard 512,512,512", "sharded, into an object store"],
     ["octavo convert image.zarr image.zip --codec zstd --dry-run", "what would happen"],
   ],
   async run([from, to], given, session) {

@@ -10,7 +10,7 @@ const HEAD = `# The command line
 | exit code | when |
 |---|---|
 | 0 | done, valid, equal; also when nothing matched |
-| 1 | \`validate\` found errors; what was asked for by name is not there |
+| 1 | \`validate\` found errors, or could not check everything; what was asked for by name is not there |
 | 2 | the call is wrong, or would replace what is there without \`--overwrite\` |
 | 3 | the data cannot be read or written; for \`validate\`: not even its root |
 | 4 | interrupted; nothing half-written is visible |
