@@ -4,7 +4,7 @@
  * | code | when                                                                                            |
  * |------|-------------------------------------------------------------------------------------------------|
  * | 0    | done, valid, equal; also when nothing matched                                                   |
- * | 1    | `validate` found errors; what was asked for by name is not there                                |
+ * | 1    | `validate` found errors or could not check all; what was asked for by name is not there         |
  * | 2    | the call is wrong: InvalidInput, or Conflict with what already exists                           |
  * | 3    | the data cannot be read (or written): NotFound, Corrupt, Unsupported, LimitExceeded, or a bug   |
  * | 4    | interrupted; writers commit at the end, so nothing half-written is visible                      |
@@ -32,6 +32,10 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   if (name === "help") return main([...rest, "--help"]);
   const entry = verbs.find((known) => known.name === name);
   if (entry !== undefined) return run(entry, rest);
+  const at = args.findIndex((arg) => !arg.startsWith("-")); // flags may stand before the verb
+  if (at > 0 && verbs.some((known) => known.name === args[at])) {
+    return main([args[at]!, ...args.slice(0, at), ...args.slice(at + 1)]);
+  }
   if (name.startsWith("-")) throw new InvalidInput(`the verb comes first: octavo VERB ${name} …`);
   const names = verbs.map((known) => known.name);
   throw new InvalidInput(`there is no verb ${JSON.stringify(name)}`, {
