@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Builds dist: the WASM kernel, one JavaScript file and one declaration per module (tsc), and two bundles (esbuild).
+ * Builds dist: the WASM kernel and Draco, one JavaScript file and one declaration per module (tsc), and two bundles (esbuild).
  *
  *   dist/cli.cjs     the command: ONE file, whose verbs are functions that run when they are called for; opening more files
  *                    costs more at start-up than skipping their text. CommonJS, because in an ES module the imports of
@@ -42,6 +42,7 @@ async function bundle(source, target, options) {
 }
 
 node("scripts/kernel.mjs", "--if-stale");
+node("scripts/draco.mjs", "--if-stale");
 // A whole build is made beside dist and takes its place at the end: who runs the command meanwhile has the old one.
 const dist = bundlesOnly ? "dist" : `.cache/dist-${process.pid}`;
 if (!bundlesOnly) node("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", dist);

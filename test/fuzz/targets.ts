@@ -1,8 +1,15 @@
 /** One target per decoder: everything in Octavo that turns bytes from elsewhere into something. */
 import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
+import { dracoTargets } from "./targets-draco.js";
 import { metadataTargets } from "./targets-metadata.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
 
-export const targets: readonly Target[] = [...metadataTargets, ...codecTargets, ...twinTargets, ...storeTargets];
+export const targets: readonly Target[] = [
+  ...metadataTargets,
+  ...codecTargets,
+  ...dracoTargets,
+  ...twinTargets,
+  ...storeTargets,
+];

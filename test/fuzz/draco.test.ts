@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { dracoTargets } from "./targets-draco.js";
+
+fuzzSuite(dracoTargets);
