@@ -4,6 +4,7 @@ import { type DecodeLoop, decodeFault, type Kernel, slack, type Workspace } from
 import { decodedCap, type Limits } from "../limits.js";
 import { filterBlock, filterBlocks } from "./blosc-filter.js";
 import { type BloscCodec, headerSize, parseBloscHeader } from "./blosc-header.js";
+import { missingCode } from "./on-demand.js";
 import type { Into } from "./types.js";
 
 /** What blosc needs from elsewhere: the loops, and those of the larger codecs that were loaded. */
@@ -11,6 +12,8 @@ export interface BloscTools {
   readonly kernel: Kernel;
   readonly zlib?: StreamCodec;
   readonly zstd?: StreamCodec;
+  /** Adds one of the two, for a chunk that needs it. */
+  readonly load?: (codec: "zlib" | "zstd") => Promise<void>;
 }
 
 export interface StreamCodec {
@@ -112,10 +115,10 @@ function decodeStream(
   if (codec === "zlib" || codec === "zstd") {
     if (codec === "zstd") refuseOldZstd(stream);
     const inner = tools[codec];
-    if (inner === undefined)
-      throw new Unsupported(
-        `a blosc chunk is compressed with ${codec}, which was not loaded, as the codec's cname says otherwise`,
-      );
+    if (inner === undefined) {
+      const message = `a blosc chunk is compressed with ${codec}, which was not loaded, as the codec's cname says otherwise`;
+      throw tools.load ? missingCode(message, () => tools.load!(codec)) : new Unsupported(message);
+    }
     const place = room.memory.subarray(target, target + size);
     const plain = inner.decompress(stream, size, limits, place);
     if (plain !== place) place.set(plain);

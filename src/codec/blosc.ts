@@ -55,16 +55,21 @@ function shuffleOption(configuration: CodecSpec["configuration"], typesize: numb
 }
 
 /**
- * A chunk's own header says how it is compressed, whatever the metadata name. What Node has in itself is therefore always
- * there; where the larger codecs would have to be fetched, only the one that the metadata name is.
+ * A chunk's own header says how it is compressed, whatever the metadata name. The larger codecs are there from the start
+ * where the metadata name them or Node has them in itself; any other is loaded when a chunk first asks for it.
  */
 async function loadTools(cname: BloscName): Promise<BloscTools> {
-  const node = builtin("node:zlib");
-  const zlib = cname === "zlib" || node !== undefined;
-  const zstd = cname === "zstd" || node?.zstdDecompressSync !== undefined;
-  return {
-    kernel: await loadKernel(),
-    ...(zlib && { zlib: await (await import("./zlib.js")).loadZlib() }),
-    ...(zstd && { zstd: await (await import("./zstd.js")).loadZstd() }),
+  const load = async (codec: keyof typeof larger): Promise<void> => {
+    tools[codec] ??= await larger[codec]();
   };
+  const tools: { -readonly [K in keyof BloscTools]: BloscTools[K] } = { kernel: await loadKernel(), load };
+  const node = builtin("node:zlib");
+  if (cname === "zlib" || node !== undefined) await load("zlib");
+  if (cname === "zstd" || node?.zstdDecompressSync !== undefined) await load("zstd");
+  return tools;
 }
+
+const larger = {
+  zlib: async () => (await import("./zlib.js")).loadZlib(),
+  zstd: async () => (await import("./zstd.js")).loadZstd(),
+};

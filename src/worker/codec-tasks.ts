@@ -1,5 +1,6 @@
 /** Chunks through their codecs. A worker keeps the chains that it has loaded, as thousands of chunks share one. */
 import { type ChunkCodec, CodecChain } from "../codec/chain.js";
+import { withMissingCode } from "../codec/on-demand.js";
 import { copyMove, type Move } from "../codec/strided.js";
 import type { ChunkData, ChunkSpec, CodecSpec, EncodeOptions } from "../codec/types.js";
 import type { Limits } from "../limits.js";
@@ -43,7 +44,8 @@ export function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
 }
 
 export async function decode(task: ChunkTask): Promise<ChunkData> {
-  return decodeWith(await codecOf(task), task);
+  const codec = await codecOf(task);
+  return withMissingCode(() => decodeWith(codec, task));
 }
 
 export function decodeWith(codec: ChunkCodec, { bytes, limits, into, place, chunk }: ChunkTask): ChunkData {

@@ -5,6 +5,8 @@
  * enough for the range. For everything else (absence too) the answer is undefined, and the store is asked, which knows the
  * rules and the words.
  */
+import type { ChunkCodec } from "../codec/chain.js";
+import { withMissingCode } from "../codec/on-demand.js";
 import type { ChunkData } from "../codec/types.js";
 import type { Limits } from "../limits.js";
 import { builtin } from "../platform.js";
@@ -20,7 +22,12 @@ export interface FileTask extends Coding {
 }
 
 export async function decodeFile(task: FileTask): Promise<ChunkData | undefined> {
-  const codec = await codecOf(task); // from here on nothing waits: the memory below is used again by the next task
+  const codec = await codecOf(task);
+  return withMissingCode(() => readAndDecode(codec, task));
+}
+
+/** Nothing waits in between: the memory of the file's bytes is used again by the next task. */
+function readAndDecode(codec: ChunkCodec, task: FileTask): ChunkData | undefined {
   const bytes = readPlainFile(task);
   if (bytes === undefined) return undefined;
   const data = decodeWith(codec, { ...task, bytes });

@@ -52,6 +52,24 @@ describe("codec tasks", () => {
     }
   });
 
+  it("load what only the chunk asks for", async () => {
+    const blosc = (cname: string): CodecSpec[] => {
+      const configuration = { cname, clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 0 };
+      return [
+        { name: "bytes", configuration: { endian: "little" } },
+        { name: "blosc", configuration },
+      ];
+    };
+    const long: ChunkSpec = { ...chunk, shape: [1000] };
+    const data = new Uint8Array(Int32Array.from({ length: 1000 }, (_, i) => i).buffer);
+    for (const pool of pools()) {
+      for (const cname of ["zstd", "zlib"]) {
+        const bytes = await pool.run("codec.encode", { specs: blosc(cname), chunk: long, data });
+        expect(await pool.run("codec.decode", { specs: blosc("lz4"), chunk: long, bytes, limits })).toEqual(data);
+      }
+    }
+  });
+
   it("fail the same with and without workers", async () => {
     for (const pool of pools()) {
       const bytes = new Uint8Array([1, 2, 3]);

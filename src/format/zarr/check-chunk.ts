@@ -1,4 +1,5 @@
 /** What is wrong with the bytes of one chunk, down to the inner chunks of shards. */
+import { isMissingCode } from "../../codec/on-demand.js";
 import { OctavoError } from "../../errors.js";
 import type { Limits } from "../../limits.js";
 import type { Severity } from "../../model/format.js";
@@ -53,7 +54,7 @@ function attempt<T>(work: () => T): T | OctavoError {
   try {
     return work();
   } catch (error) {
-    if (error instanceof OctavoError) return error;
+    if (error instanceof OctavoError && !isMissingCode(error)) return error;
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import { faultyStore, recordingStore } from "../../testing/observe.js";
 import { type ArrayDescription, createArray } from "./create.js";
 import type { ZarrArray } from "./node.js";
 import { openZarr } from "./open.js";
+import { validateZarr } from "./validate.js";
 import { writeRegion } from "./write.js";
 
 const codecs: CodecSpec[] = [
@@ -181,6 +182,35 @@ describe("what may be missing and what may not", () => {
     await expect(array.read()).rejects.toThrow("the store forbids c/2");
     expect((await array.read([{ start: 6 }])).shape).toEqual([10]);
   });
+});
+
+it("a chunk that is compressed otherwise than the metadata say is read, changed and valid", async () => {
+  for (const shardShape of [undefined, [4000]]) {
+    const store = memoryStore();
+    const configuration = { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 0 };
+    const codecs: CodecSpec[] = [
+      { name: "bytes", configuration: { endian: "little" } },
+      { name: "blosc", configuration },
+    ];
+    const made = await createArray(store, Prefix.root, {
+      shape: [4000],
+      chunkShape: [1000],
+      shardShape,
+      dtype: "int32",
+      codecs,
+    });
+    const values = Int32Array.from({ length: 4000 }, (_, i) => i);
+    await writeRegion(made, [], ndarray([4000], values));
+    const document = new TextDecoder().decode(await store.get(Key.of("zarr.json"))).replace('"zstd"', '"lz4"');
+    await store.set(Key.of("zarr.json"), new TextEncoder().encode(document));
+
+    const [read, changed] = (await Promise.all([openZarr(store), openZarr(store)])) as [ZarrArray, ZarrArray];
+    expect(typed(await read.read())).toEqual(values);
+    for await (const { message } of validateZarr(store, Prefix.root)) expect(message).toBe("no finding");
+    await writeRegion(changed, [1001], ndarray([], Int32Array.of(-1)));
+    values[1001] = -1;
+    expect(typed(await changed.read())).toEqual(values);
+  }
 });
 
 describe("bounds", () => {

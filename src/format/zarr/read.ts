@@ -5,6 +5,7 @@
  * and partial files have no way in.
  */
 import { isFixed, memorySize } from "../../bytes/dtype.js";
+import { withMissingCode } from "../../codec/on-demand.js";
 import { fillStrided } from "../../codec/strided.js";
 import type { ChunkData } from "../../codec/types.js";
 import { InvalidInput, LimitExceeded, OctavoError } from "../../errors.js";
@@ -184,10 +185,10 @@ export function concurrency({ meta, store }: ZarrArray, { concurrency, pool }: R
   return Math.max(2, Math.min(most, fit));
 }
 
-/** Errors that arise from a chunk's bytes say which chunk. */
+/** Errors that arise from a chunk's bytes say which chunk; code that only those bytes ask for is loaded. */
 export async function inChunk<T>(where: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await withMissingCode(work);
   } catch (error) {
     if (!(error instanceof OctavoError) || error.where !== undefined) throw error;
     const Kind = error.constructor as new (message: string, details: object) => OctavoError;

@@ -17,6 +17,7 @@
  * | 4     | zarr/shard-index          | error    | a shard whose index cannot be read, or points outside it          |
  * | 5     | zarr/trailing-bytes       | warning  | bytes behind the end that a blosc chunk itself states             |
  */
+import { withMissingCode } from "../../codec/on-demand.js";
 import { OctavoError } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { Finding, Severity, ValidateOptions } from "../../model/format.js";
@@ -141,14 +142,14 @@ async function checkKey(
   try {
     if (level < 4) return (await store.stat(key, { signal })) && [];
     const bytes = await store.get(key, { signal });
-    return (
-      bytes &&
-      checkChunk(codec, bytes, innermost(array.meta.codecs).at(-1)?.name === "blosc", withLimits(options.limits))
-        .filter((found) => found.level <= level)
-        .map(({ severity, rule, inside, message }) =>
-          finding(severity, rule, inside === "" ? key : `${key} ${inside}`, message),
-        )
-    );
+    if (bytes === undefined) return undefined;
+    const isBlosc = innermost(array.meta.codecs).at(-1)?.name === "blosc";
+    const found = await withMissingCode(() => checkChunk(codec, bytes, isBlosc, withLimits(options.limits)));
+    return found
+      .filter((each) => each.level <= level)
+      .map(({ severity, rule, inside, message }) =>
+        finding(severity, rule, inside === "" ? key : `${key} ${inside}`, message),
+      );
   } catch (error) {
     return [failure("chunk-unreadable", key, error)]; // damage is already a finding: this is the store
   }
