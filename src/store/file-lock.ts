@@ -23,7 +23,6 @@
  * that finds a lock of its own has therefore failed to remove it, and takes it for dead.
  */
 import fs from "node:fs";
-import { threadId } from "node:worker_threads";
 import { LimitExceeded } from "../errors.js";
 import { Owner } from "./file-owner.js";
 import { codeOf, PARTIAL } from "./file-path.js";
@@ -116,5 +115,5 @@ function ownerOf(name: string): Owner | undefined {
 
 /** A lock is held only while its thread runs `work`: one of this very thread was left behind. */
 function isDead(owner: Owner): boolean {
-  return Owner.isThisProcess(owner) ? owner.thread === threadId : Owner.isGone(owner);
+  return Owner.isThisThread(owner) || Owner.isGone(owner);
 }

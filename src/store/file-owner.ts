@@ -1,17 +1,14 @@
 /**
- * Who made a file that is a write under way, in a form that fits into its name, so that others can tell whether its maker
- * still lives:
+ * Who made a file that is a write under way, or a transaction, in a form that fits into its name, so that others can tell
+ * whether its maker still lives:
  *
  *     <host: 8 hex>-<process>-<when it started>-<thread>-<16 hex, random, never used twice>
  *
  * The host is a hash of this boot of this machine and its process namespace, and the start tells a later process with the same number
- * from the one that is meant. Where there is no /proc (macOS) the host is a hash of its name, and the start is 0.
+ * from the one that is meant. Where there is no /proc (macOS) the host is a hash of its name, and the start is 0. In a
+ * browser every page is a host of its own, with one process: nobody can tell whether another page is still there.
  */
-import { createHash, randomBytes } from "node:crypto";
-import fs from "node:fs";
-import { hostname } from "node:os";
-import { threadId } from "node:worker_threads";
-import { codeOf } from "./file-path.js";
+import { builtin } from "../platform.js";
 
 export interface Owner {
   readonly id: string;
@@ -21,18 +18,17 @@ export interface Owner {
   readonly thread: number;
 }
 
-let known: { readonly host: string; readonly start: string } | undefined;
+let known: Omit<Owner, "id"> | undefined;
 const self = () => {
-  known ??= { host: hostHash(), start: startOf(process.pid) ?? "0" };
+  known ??= identify();
   return known;
 };
 
 export const Owner = {
   /** This thread, for one more file. */
   make(): Owner {
-    const owner = { ...self(), pid: process.pid, thread: threadId };
-    const id = [owner.host, owner.pid, owner.start, owner.thread, randomBytes(8).toString("hex")].join("-");
-    return { ...owner, id };
+    const me = self();
+    return { ...me, id: [me.host, me.pid, me.start, me.thread, randomHex(8)].join("-") };
   },
 
   parse(id: string): Owner | undefined {
@@ -44,7 +40,9 @@ export const Owner = {
   isHere: (owner: Owner): boolean => owner.host === self().host,
 
   isThisProcess: (owner: Owner): boolean =>
-    Owner.isHere(owner) && owner.pid === process.pid && owner.start === self().start,
+    Owner.isHere(owner) && owner.pid === self().pid && owner.start === self().start,
+
+  isThisThread: (owner: Owner): boolean => Owner.isThisProcess(owner) && owner.thread === self().thread,
 
   /** Whether the process is known to be no more; false where nobody here can tell. */
   isGone(owner: Owner): boolean {
@@ -52,28 +50,40 @@ export const Owner = {
     try {
       process.kill(owner.pid, 0);
     } catch (error) {
-      return codeOf(error) === "ESRCH";
+      return (error as NodeJS.ErrnoException).code === "ESRCH";
     }
     const start = startOf(owner.pid);
     return start !== undefined && start !== owner.start;
   },
 };
 
+function identify(): Omit<Owner, "id"> {
+  const thread = builtin("node:worker_threads")?.threadId;
+  if (thread === undefined) return { host: randomHex(4), pid: 0, start: "0", thread: 0 };
+  return { host: hostHash(), pid: process.pid, start: startOf(process.pid) ?? "0", thread };
+}
+
+function randomHex(bytes: number): string {
+  const drawn = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(drawn, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 function hostHash(): string {
+  const fs = builtin("node:fs")!;
   let name: string;
   try {
     const boot = fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     name = `${boot} ${fs.readlinkSync("/proc/self/ns/pid")}`;
   } catch {
-    name = hostname();
+    name = builtin("node:os")!.hostname();
   }
-  return createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return builtin("node:crypto")!.createHash("sha256").update(name).digest("hex").slice(0, 8);
 }
 
 /** When a process started, in the kernel's ticks; undefined where /proc does not say. */
 function startOf(pid: number): string | undefined {
   try {
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
+    const stat = builtin("node:fs")!.readFileSync(`/proc/${pid}/stat`, "utf8");
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]; // field 22; the name in field 2 may hold anything
   } catch {
     return undefined;
