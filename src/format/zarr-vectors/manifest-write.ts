@@ -1,7 +1,8 @@
 /** Manifests to bytes, and how blocks become single fragments, ranges and lists. */
 import { InvalidInput } from "../../errors.js";
 import { type Fragment, runOf } from "./fragment-index.js";
-import { type Manifests, Mode } from "./manifest.js";
+import type { Manifests } from "./manifest.js";
+import { Mode } from "./manifest-parse.js";
 
 /** A block as it is thought of: one fragment, a run of them, or any. */
 export interface Block {

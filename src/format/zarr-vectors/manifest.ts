@@ -32,9 +32,6 @@ export interface Manifests {
   readonly modes: Uint8Array | undefined;
 }
 
-/** The modes of the format, and one of ours: a block that goes on with the list before it. */
-export const Mode = { single: 0, range: 1, list: 2, more: 3 } as const;
-
 export const Manifests = { parse, fromLegacy, fromTuples, fromDense, of, promote, concat, encodeRow, encodeChunk };
 
 /** The objects of each part one after another, as the chunks of an index give them. */
