@@ -47,7 +47,8 @@ export const Region = {
   /** A box around everything that can be inside or touch: the box itself; a sphere's is wider by a few roundings. */
   bounds(region: Region): { readonly min: readonly number[]; readonly max: readonly number[] } {
     if (region.kind === "box") return region;
-    const reach = (at: number): number => region.radius + (region.radius + Math.abs(at)) * 2 ** -50;
+    // The squares of differences below 1e-150 lose their bits, or all that they are.
+    const reach = (at: number): number => region.radius + (region.radius + Math.abs(at)) * 2 ** -50 + 1e-150;
     return { min: region.center.map((at) => at - reach(at)), max: region.center.map((at) => at + reach(at)) };
   },
 

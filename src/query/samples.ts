@@ -131,8 +131,13 @@ function blend(a: number, b: number, c: number, u: number, v: number): number {
 }
 
 /** From a (t = 0) to b (t = 1): exact at both ends, never outside of them, and equal ends stay what they are. */
-export const lerp = (a: number, b: number, t: number): number =>
-  a === b || t === 0 ? a : t < 0.5 ? a + t * (b - a) : t === 1 ? b : b - (1 - t) * (b - a);
+export function lerp(a: number, b: number, t: number): number {
+  if (a === b || t === 0) return a;
+  if (t === 1) return b;
+  const step = b - a;
+  if (!Number.isFinite(step)) return (1 - t) * a + t * b;
+  return t < 0.5 ? a + t * step : b - (1 - t) * step;
+}
 
 /** The array, or a copy with room for `count` elements and for as many again. */
 export function grown<T extends Float32Array | Float64Array | Uint32Array>(array: T, count: number): T {
