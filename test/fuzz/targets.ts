@@ -3,6 +3,7 @@ import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
 import { dracoTargets } from "./targets-draco.js";
 import { metadataTargets } from "./targets-metadata.js";
+import { queryTargets } from "./targets-query.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
 
@@ -12,4 +13,5 @@ export const targets: readonly Target[] = [
   ...dracoTargets,
   ...twinTargets,
   ...storeTargets,
+  ...queryTargets,
 ];
