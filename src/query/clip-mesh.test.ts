@@ -126,14 +126,8 @@ describe("meshes cut by a box", () => {
           if (!thin) expect(areaOf(part)).toBeCloseTo(expected, narrow ? 3 : 5);
           if (expected > 0.01) cut++;
           // The weights give the positions.
-          const again = interpolate(
-            positions,
-            dims,
-            samples,
-            positions.slice(0, 0).constructor === Float32Array
-              ? new Float32Array(samples.count * dims)
-              : new Float64Array(samples.count * dims),
-          );
+          const room = samples.count * dims;
+          const again = interpolate(positions, dims, samples, narrow ? new Float32Array(room) : new Float64Array(room));
           for (const [i, x] of again.entries()) expect(x).toBeCloseTo(samples.positions[i]!, narrow ? 4 : 10);
         },
       ),

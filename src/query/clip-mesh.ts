@@ -38,9 +38,11 @@ export function clipMesh(
   const knife = sharpen(facesFor(region, positions), positions, dims);
   const { rows } = knife;
   for (let face = 0, at = 0; at + width <= faces.length; face++, at += width) {
-    for (let i = 0; i < width; i++)
-      if (!(faces[at + i]! < rows))
-        throw new InvalidInput(`face ${face} names vertex ${faces[at + i]}, but there are ${rows}`);
+    for (let i = 0; i < width; i++) {
+      const row = faces[at + i]!;
+      if (row >>> 0 !== row || row >= rows)
+        throw new InvalidInput(`face ${face} names vertex ${row}, but there are ${rows}`);
+    }
     for (let i = 1; i + 1 < width; i++)
       cutTriangle(knife, region, faces[at]!, faces[at + i]!, faces[at + i + 1]!, face);
   }
