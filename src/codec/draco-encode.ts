@@ -38,8 +38,9 @@ const SPEED = 5; // of 10; Draco's own choice
 const encoderWith = (host: DracoHost): DracoEncoder => ({
   encode({ positions, faces }, { quantizationBits = 11, keepOrder = true } = {}) {
     check(positions, faces, quantizationBits);
-    const what = `Draco for ${positions.length / 3} points`;
-    return host.run(2 ** 31, what, "memory", (draco) => {
+    const what = `a Draco stream of ${positions.length / 3} points and ${(faces?.length ?? 0) / 3} faces`;
+    const failure = (cause: unknown) => new InvalidInput(`${what} cannot be made: Draco gave up on it`, { cause });
+    return host.run(2 ** 31, what, failure, (draco) => {
       const { call, make, put } = draco;
       const kind = faces === undefined ? "PointCloud" : "Mesh";
       const cloud = make(kind);
@@ -55,7 +56,7 @@ const encoderWith = (host: DracoHost): DracoEncoder => ({
       if (keepOrder) call("ExpertEncoder_SetEncodingMethod_1", encoder, SEQUENTIAL);
       const output = make("DracoInt8Array");
       const size = call("ExpertEncoder_EncodeToDracoBuffer_2", encoder, keepOrder ? 0 : 1, output);
-      if (size <= 0) throw new InvalidInput(`${what} should have something to store, Draco found nothing`);
+      if (size <= 0) throw failure("it wrote nothing");
       return contentOf(draco, output, size);
     });
   },

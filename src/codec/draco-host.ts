@@ -5,7 +5,7 @@
  * It is fast and not trusted: it gets no more memory than a call allows, and an instance that gave up, or wanted more, is
  * never used again.
  */
-import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
+import { LimitExceeded, OctavoError, Unsupported } from "../errors.js";
 
 /** What scripts/draco.mjs finds in the package draco3d. */
 export interface DracoBinary {
@@ -34,19 +34,21 @@ export interface DracoInstance {
 export interface DracoHost {
   /**
    * Gives `work` an instance whose memory holds at most so many bytes more than a fresh one, and frees what it made and put
-   * there. `what` it works on, and where that is, are for the sentences of errors.
+   * there. `failure` is the error where Draco itself gives up on `what` it was given.
    */
-  run<T>(spare: number, what: string, where: string, work: (draco: DracoInstance) => T): T;
+  run<T>(spare: number, what: string, failure: (cause: unknown) => Error, work: (draco: DracoInstance) => T): T;
 }
 
 const PAGE = 65536;
 
-/** WebAssembly memory never shrinks: an instance that has more than `keep` bytes is not used again. */
-export async function dracoHost(binary: DracoBinary, keep = 2 ** 27): Promise<DracoHost> {
+/** WebAssembly memory never shrinks: past this, an instance is not kept. */
+const KEEP = 2 ** 27;
+
+export async function dracoHost(binary: DracoBinary): Promise<DracoHost> {
   const module = await WebAssembly.compile(await inflate(binary.deflated));
   let kept: Guarded | undefined;
   return {
-    run<T>(spare: number, what: string, where: string, work: (draco: DracoInstance) => T): T {
+    run<T>(spare: number, what: string, failure: (cause: unknown) => Error, work: (draco: DracoInstance) => T): T {
       const guarded = kept ?? instantiate(module, binary);
       kept = undefined;
       guarded.allow(spare);
@@ -55,15 +57,13 @@ export async function dracoHost(binary: DracoBinary, keep = 2 ** 27): Promise<Dr
       try {
         outcome = attempt(() => work(guarded.draco));
         guarded.release();
-        if (!guarded.refused() && guarded.draco.bytes().length <= keep) kept = guarded;
+        if (!guarded.refused() && guarded.draco.bytes().length <= KEEP) kept = guarded;
       } catch (trap) {
         [outcome, cause] = [undefined, trap];
       }
       if (guarded.refused())
-        throw new LimitExceeded(`${what} should need at most ${spare} bytes of memory, Draco asked for more`, {
-          where,
-        });
-      if (outcome === undefined) throw new Corrupt(`${what} is damaged: Draco gave up on it`, { where, cause });
+        throw new LimitExceeded(`${what} should need at most ${spare} bytes of memory, Draco asked for more`);
+      if (outcome === undefined) throw failure(cause);
       if (outcome instanceof OctavoError) throw outcome;
       return outcome.result;
     },

@@ -83,7 +83,8 @@ function decode<Positions extends DracoArray>(
   };
   within(12 * (header.points + header.faces));
 
-  return host.run(bytes.length + WORKING * cap, what, where, (draco) => {
+  const failure = (cause: unknown) => new Corrupt(`${what} is damaged: Draco gave up on it`, { where, cause });
+  return host.run(bytes.length + WORKING * cap, what, failure, (draco) => {
     const { call, make } = draco;
     const mesh = header.kind === "mesh";
     const decoder = make("Decoder");
