@@ -1,5 +1,5 @@
 /**
- * What the proof does in other processes: `child.ts rewrite|append|convert …`.
+ * What the proof does in other processes: `child.ts rewrite|append|convert|step …`.
  * Writers work on a file store until they are done or killed; each change that was acknowledged is a line on stdout.
  */
 import { convertArray } from "../../src/convert/arrays.js";
@@ -8,6 +8,7 @@ import { ndarray } from "../../src/model/elements.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
 import { memoryStore } from "../../src/store/memory.js";
+import { step } from "../transactions.js";
 
 const [what, folder, ...rest] = process.argv.slice(2) as [string, string, ...string[]];
 const store = fileStore(folder, { durability: "none" }); // a kill leaves what the kernel has; only a power cut needs more
@@ -41,6 +42,12 @@ async function convert(target: string, maxMemory: number): Promise<void> {
   console.log((process.resourceUsage().maxRSS - before) * 1024);
 }
 
+/** Transactions, each on top of the one before, whoever made it; small parts, so that there is much to kill. */
+async function steps(count: number): Promise<void> {
+  for (let k = 0; k < count; k++) console.log((await step(store, { memory: 300 })).result);
+}
+
 if (what === "rewrite") await rewrite();
 else if (what === "append") await appendRows(Number(rest[0]), Number(rest[1]));
+else if (what === "step") await steps(Number(rest[0]));
 else await convert(rest[0]!, Number(rest[1]));
