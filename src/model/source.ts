@@ -92,6 +92,8 @@ export interface ObjectSource {
   place(rows: Uint32Array, options?: ReadOptions): Promise<Placement>;
   /** Which objects own these parts: for part i the objects offsets[i] up to offsets[i + 1] of `rows`. */
   owners(parts: Parts, options?: ReadOptions): Promise<{ readonly offsets: Uint32Array; readonly rows: Uint32Array }>;
+  /** The parts with vertices that no object owns. */
+  orphans(options?: ReadOptions): Promise<Parts>;
   /** The joints of all paths whose hull (of the two chunks) passes the test, piece by piece. */
   joints(meets: (min: Float64Array, max: Float64Array) => boolean, options?: ReadOptions): AsyncIterable<Joints>;
   columns(names: readonly string[], rows: Uint32Array, options?: ReadOptions): Promise<Columns>;

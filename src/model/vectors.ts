@@ -136,6 +136,8 @@ export interface Batch {
   readonly vertexColumns: Columns;
   /** One row for each of `ids`. */
   readonly objectColumns: Columns;
+  /** Its vertices were in earlier batches: they are here again for the links between objects of different batches. */
+  readonly repeats?: true | undefined;
   /** The chunk that it comes from, where it is of one. */
   readonly chunk: readonly number[] | undefined;
 }

@@ -1,4 +1,5 @@
 /** What many ask for is loaded once. Failures are not kept: who asks later gets another try. */
+import type { ReadOptions } from "../../model/dataset.js";
 import { type Shared, share } from "../../store/share.js";
 
 /** `load` by key; whoever asks meanwhile waits for the same, and may leave by its own signal. */
@@ -15,5 +16,15 @@ export function oncePerKey<T>(
       shared = own;
     }
     return shared.join(signal);
+  };
+}
+
+/** One value; the first caller's limits hold. */
+export function once<T>(load: (options: ReadOptions) => Promise<T>): (options?: ReadOptions) => Promise<T> {
+  let limits: ReadOptions["limits"];
+  const loaded = oncePerKey((_, signal) => load({ signal, limits }));
+  return (options) => {
+    limits ??= options?.limits;
+    return loaded("", options?.signal);
   };
 }

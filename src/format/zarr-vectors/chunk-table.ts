@@ -1,0 +1,65 @@
+/**
+ * The chunks of a level that hold anything: coordinates in ascending numeric order, found by bisection.
+ *
+ * A vertex is in chunk floor(position / chunk shape), a division in float64 that may round up to the border. The space of a
+ * chunk is therefore taken a few units in the last place wider than its coordinates say: it may be looked at once too often,
+ * never once too few.
+ */
+import type { ChunkTable } from "../../model/source.js";
+
+const WIDER = 2 ** -50;
+
+export interface Directory {
+  readonly count: number;
+  readonly rank: number;
+  readonly coords: Int32Array;
+}
+
+/** `shape` has one size per axis of space; coordinates before those of space have no extent. */
+export function chunkTable(
+  { count, rank, coords }: Directory,
+  shape: readonly number[],
+  shift: readonly number[] | undefined,
+): ChunkTable {
+  const dims = shape.length;
+  const lead = rank - dims;
+  return {
+    count,
+    rank,
+    coords,
+    find: (wanted, at = 0) => find(coords, count, rank, wanted, at),
+    box(chunk, min, max) {
+      for (let axis = 0; axis < dims; axis++) {
+        const index = coords[chunk * rank + lead + axis]!;
+        const low = index * shape[axis]!;
+        const high = (index + 1) * shape[axis]!;
+        const wider = Math.max(Math.abs(low), Math.abs(high)) * WIDER;
+        const moved = shift?.[axis] ?? 0;
+        min[axis] = low - wider + moved;
+        max[axis] = high + wider + moved;
+      }
+    },
+  };
+}
+
+function find(coords: Int32Array, count: number, rank: number, wanted: ArrayLike<number>, at: number): number {
+  let low = 0;
+  let high = count - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const order = compare(coords, middle * rank, wanted, at, rank);
+    if (order === 0) return middle;
+    if (order < 0) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+
+/** The order of two places, axis by axis. */
+export function compare(a: ArrayLike<number>, i: number, b: ArrayLike<number>, j: number, rank: number): number {
+  for (let axis = 0; axis < rank; axis++) {
+    const difference = a[i + axis]! - b[j + axis]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,119 @@
+/** An opened store as a dataset. */
+import { NotFound } from "../../errors.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { LevelSource } from "../../model/source.js";
+import type { Columns, Geometry, VectorDataset, VectorLevel } from "../../model/vectors.js";
+import { select } from "../../query/select.js";
+import { levelSource } from "./level.js";
+import { denseColumns } from "./object-columns.js";
+import { oncePerKey } from "./once.js";
+import type { OpenedStore } from "./open-nodes.js";
+import { membersOf, readGroups } from "./read-groups.js";
+import { folderOf } from "./schema.js";
+
+const GEOMETRIES: { readonly [type: string]: Geometry } = {
+  point_cloud: "points",
+  line: "lines",
+  polyline: "polylines",
+  streamline: "streamlines",
+  graph: "graph",
+  skeleton: "skeletons",
+  mesh: "mesh",
+  parametric: "parametric",
+};
+
+/** A Zarr Vectors store, opened. */
+export interface ZarrVectors extends VectorDataset {
+  readonly format: "zarr-vectors";
+  readonly opened: OpenedStore;
+  source(level: number, options?: ReadOptions): Promise<LevelSource>;
+}
+
+export async function vectorDataset(opened: OpenedStore, options?: ReadOptions): Promise<ZarrVectors> {
+  const { root, url } = opened;
+  const geometries = root.geometryTypes.flatMap((type) => GEOMETRIES[type] ?? []);
+  const levels = await Promise.all(opened.levels.map((level) => describe(opened, level, options)));
+  const sources = oncePerKey(async (level, signal) => {
+    const number = Number(level);
+    if (!opened.levels.includes(number))
+      throw new NotFound(`${url} has no level ${level}; it has ${opened.levels.join(", ")}`);
+    const [meta, nodes] = await Promise.all([opened.level(number, { signal }), opened.nodes(number, { signal })]);
+    return levelSource({ root, meta, nodes, geometry: geometries[0] ?? "points" }, { signal });
+  });
+  const dataset: ZarrVectors = {
+    kind: "vectors",
+    format: "zarr-vectors",
+    version: root.version,
+    url,
+    opened,
+    geometries,
+    axes: root.axes,
+    bounds: root.bounds,
+    crs: root.crs,
+    levels,
+    attributes: root.userMetadata ?? {},
+    notes: opened.notes,
+    source: (level, now) => sources(`${level}`, now?.signal),
+    schema: async (level = 0, now) => (await dataset.source(level, now)).schema(now),
+    async objectIds(level = 0, now) {
+      const { objects } = await dataset.source(level, now);
+      if (objects === undefined) return new BigInt64Array();
+      const place = await objects.place(
+        Uint32Array.from({ length: objects.rows }, (_, row) => row),
+        now,
+      );
+      const rows = Uint32Array.from({ length: objects.rows }, (_, row) => row).filter(
+        (row) => place.offsets[row]! < place.offsets[row + 1]!,
+      );
+      return objects.ids(rows, now);
+    },
+    async groups(level = 0, now) {
+      const groups = await readGroups(await opened.nodes(level, now), now);
+      return Array.from({ length: groups?.count ?? 0 }, (_, group) => {
+        const range = groups!.ranges.get(group);
+        const size =
+          range === undefined
+            ? groups!.offsets[group + 1]! - groups!.offsets[group]!
+            : Number(range.stop - range.start);
+        return { group, size };
+      });
+    },
+    async groupMembers(group, level = 0, now) {
+      const groups = await readGroups(await opened.nodes(level, now), now);
+      const members = groups && membersOf(groups, group);
+      if (members === undefined) throw new NotFound(`level ${level} of ${url} has no group ${group}`);
+      return BigInt64Array.from(members);
+    },
+    async groupColumns(level = 0, now): Promise<Columns> {
+      const nodes = await opened.nodes(level, now);
+      const folder = folderOf("group", nodes.dialect);
+      const names = await nodes.children(folder, now);
+      const count = (await readGroups(nodes, now))?.count ?? 0;
+      return denseColumns(
+        nodes,
+        folder,
+        names,
+        Uint32Array.from({ length: count }, (_, group) => group),
+        count,
+        now,
+      );
+    },
+    select: (query) => select(dataset, query),
+  };
+  return dataset;
+}
+
+/** What the level says of itself. */
+async function describe(opened: OpenedStore, level: number, options?: ReadOptions): Promise<VectorLevel> {
+  const meta = await opened.level(level, options);
+  return {
+    level,
+    vertices: meta.vertexCount,
+    objects: undefined,
+    chunkShape: meta.chunkShape,
+    binShape: meta.binShape,
+    parent: meta.parentLevel,
+    method: meta.coarseningMethod,
+    sparsity: meta.objectSparsity,
+  };
+}

@@ -1,0 +1,57 @@
+/** One level of a store as the query engine wants it. */
+import { Corrupt } from "../../errors.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { LevelSource } from "../../model/source.js";
+import type { Geometry } from "../../model/vectors.js";
+import { chunkTable } from "./chunk-table.js";
+import { linksOf } from "./link-source.js";
+import { objectsOf } from "./objects.js";
+import { once } from "./once.js";
+import { readSchema } from "./schema.js";
+import { tilesOf } from "./tiles.js";
+import type { LevelMeta, LevelNodes, RootMeta } from "./types.js";
+
+export interface LevelContext {
+  readonly root: RootMeta;
+  readonly meta: LevelMeta;
+  readonly nodes: LevelNodes;
+  readonly geometry: Geometry;
+}
+
+export async function levelSource(
+  { root, meta, nodes, geometry }: LevelContext,
+  options?: ReadOptions,
+): Promise<LevelSource> {
+  const dims = root.axes.length;
+  const fragmentsPath = nodes.dialect.fragments === "index" ? "vertex_fragments" : "vertex_group_offsets";
+  const [vertices, fragments] = await Promise.all([
+    nodes.cells("vertices", options),
+    nodes.cells(fragmentsPath, options),
+  ]);
+  const where = meta.path;
+  if (vertices === undefined) throw new Corrupt(`${where} should have vertices, but they are not there`, { where });
+  const table = chunkTable(await vertices.directory(options), meta.chunkShape, root.coordinateOffset);
+  const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments });
+  const [objects, links] = await Promise.all([
+    objectsOf({ meta, nodes, table, tiles, dims }, options),
+    geometry === "points" ? undefined : linksOf({ nodes, table, dims, where }, options),
+  ]);
+  const schema = once((now) => readSchema(nodes, meta, now));
+  const path = geometry === "lines" || geometry === "polylines" || geometry === "streamlines";
+  return {
+    level: meta.level,
+    dims,
+    geometry,
+    linkWidth: links?.width ?? 0,
+    sequential: path || (geometry === "skeletons" && root.linksConvention !== "explicit"),
+    objects,
+    schema,
+    chunks: async () => table,
+    tiles: (chunks, want, now) => tiles.read(chunks, want, now),
+    links: (filter, columns, now) => links?.read(filter, columns, now) ?? nothing(),
+    cost: (chunks, want, now) => tiles.cost(chunks, want, now),
+    counts: (chunks, now) => tiles.counts(chunks, now),
+  };
+}
+
+async function* nothing(): AsyncGenerator<never> {}

@@ -1,0 +1,164 @@
+/** A query as it was asked, checked against the level that it is about. */
+import { InvalidInput, NotFound } from "../errors.js";
+import type { ReadOptions } from "../model/dataset.js";
+import type { LevelSource } from "../model/source.js";
+import type { Query, Schema, SelectOptions } from "../model/vectors.js";
+import type { Wanted } from "./assemble.js";
+import { checkDomains } from "./masks.js";
+import { Region } from "./region.js";
+import { Where } from "./where.js";
+import { attributeKey, type Checked } from "./where-check.js";
+import type { ColumnRows } from "./where-eval.js";
+
+export interface Resolved {
+  readonly source: LevelSource;
+  readonly region: Region | undefined;
+  /** What is asked of vertices and links, where objects alone do not decide. */
+  readonly where: Checked | undefined;
+  /** The objects that are asked for, ascending; undefined: all. */
+  readonly rows: Uint32Array | undefined;
+  readonly clip: boolean | "vertices";
+  readonly nearest: { readonly point: readonly number[]; readonly k: number } | undefined;
+  readonly limit: number;
+  /** What to read, for the answer and for the condition. */
+  readonly wanted: Wanted;
+  /** What the answer brings along. */
+  readonly given: Wanted;
+}
+
+export async function resolve(source: LevelSource, query: Query, options: SelectOptions): Promise<Resolved> {
+  const { dims } = source;
+  const region = regionOf(query, dims);
+  const schema = await source.schema(options);
+  const checked = query.where === undefined ? undefined : Where.check(Where.parse(query.where), schema);
+  if (checked !== undefined) checkDomains(checked);
+  const given = givenColumns(schema, options.attributes);
+  const needed = wantedFor(checked);
+  const limit = query.limit ?? Number.POSITIVE_INFINITY;
+  if (!(limit >= 0)) throw new InvalidInput(`a limit should be a number from 0, found ${query.limit}`);
+  const onlyObjects = checked !== undefined && [...checked.domains].every((domain) => domain === "object");
+  return {
+    source,
+    region,
+    where: onlyObjects ? undefined : checked,
+    rows: await objectRows(source, query, checked, options),
+    clip: query.clip ?? false,
+    nearest: nearestOf(query, dims),
+    limit,
+    given,
+    wanted: {
+      vertex: union(given.vertex, needed.vertex),
+      fragment: union(given.fragment, needed.fragment),
+      object: union(given.object, needed.object),
+      link: union(given.link, needed.link),
+    },
+  };
+}
+
+const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
+
+function regionOf({ box, sphere }: Query, dims: number): Region | undefined {
+  if (box !== undefined && sphere !== undefined) throw new InvalidInput("a query has a box or a sphere, not both");
+  if (box !== undefined) {
+    if (box.length !== 2 * dims)
+      throw new InvalidInput(`a box in ${dims} dimensions has ${2 * dims} numbers, both corners; found ${box.length}`);
+    return Region.of({ box: { min: box.slice(0, dims), max: box.slice(dims) } }, dims);
+  }
+  if (sphere === undefined) return undefined;
+  if (sphere.length !== dims + 1)
+    throw new InvalidInput(
+      `a sphere in ${dims} dimensions has ${dims + 1} numbers, its centre and radius; found ${sphere.length}`,
+    );
+  return Region.of({ sphere: { center: sphere.slice(0, dims), radius: sphere[dims]! } }, dims);
+}
+
+function nearestOf({ nearest }: Query, dims: number): Resolved["nearest"] {
+  if (nearest === undefined) return undefined;
+  const [point, k] = [nearest.slice(0, dims), nearest[dims]];
+  if (nearest.length !== dims + 1 || !point.every(Number.isFinite) || !Number.isSafeInteger(k) || k! < 1)
+    throw new InvalidInput(
+      `nearest in ${dims} dimensions has ${dims + 1} numbers, a place and how many; found [${nearest}]`,
+    );
+  return { point, k: k! };
+}
+
+function givenColumns(schema: Schema, names: readonly string[] | undefined): Wanted {
+  const all = (["vertex", "fragment", "object", "link"] as const).map(
+    (domain) => [domain, schema[domain].map(({ name }) => name)] as const,
+  );
+  // Owners of fragments are an index, not data: other software leaves them short, and then they cannot be read.
+  if (names === undefined)
+    return Object.fromEntries(
+      all.map(([domain, list]) => [domain, domain === "fragment" ? list.filter((name) => name !== "object_id") : list]),
+    ) as unknown as Wanted;
+  const chosen: { [D in keyof Wanted]: string[] } = { vertex: [], fragment: [], object: [], link: [] };
+  for (const name of names) {
+    const found = all.flatMap(([domain, list]) =>
+      list.filter((own) => own === name || `${domain}.${own}` === name).map((own) => [domain, own] as const),
+    );
+    if (found.length === 0) {
+      const known = all.flatMap(([domain, list]) => list.map((own) => `${domain}.${own}`));
+      throw new InvalidInput(`there is no attribute ${name}; there are ${known.join(", ") || "none"}`);
+    }
+    for (const [domain, own] of found) chosen[domain].push(own);
+  }
+  return chosen;
+}
+
+function wantedFor(checked: Checked | undefined): Wanted {
+  const of = (domain: string): string[] =>
+    [...(checked?.attributes.values() ?? [])].filter((own) => own.domain === domain).map(({ info }) => info.name);
+  return { vertex: of("vertex"), fragment: of("fragment"), object: of("object"), link: of("link") };
+}
+
+/** The objects that `object`, `group` and the object part of `where` leave. */
+async function objectRows(
+  source: LevelSource,
+  { object, group }: Query,
+  where: Checked | undefined,
+  options: ReadOptions,
+): Promise<Uint32Array | undefined> {
+  const { objects } = source;
+  const project = where === undefined ? undefined : Where.project(where, "object");
+  if (object === undefined && group === undefined && project === undefined) return undefined;
+  if (objects === undefined) throw new InvalidInput(`level ${source.level} has no objects to choose from`);
+  let rows: Uint32Array | undefined;
+  if (object !== undefined) {
+    const ids = [...object].map(BigInt);
+    const found = await objects.rowsOf(ids, options);
+    const lost = ids.filter((_, i) => found[i]! < 0);
+    if (lost.length > 0)
+      throw new NotFound(
+        `level ${source.level} has no object ${lost.slice(0, 10).join(", ")}${lost.length > 10 ? ` and ${lost.length - 10} more` : ""}`,
+      );
+    rows = distinct(found);
+  }
+  if (group !== undefined) {
+    const members: number[] = [];
+    for (const number of group) {
+      const found = await objects.group(number, options);
+      if (found === undefined) throw new NotFound(`level ${source.level} has no group ${number}`);
+      for (const row of found) members.push(row);
+    }
+    rows = both(rows, distinct(members));
+  }
+  if (project !== undefined) {
+    rows ??= Uint32Array.from({ length: objects.rows }, (_, row) => row);
+    const names = wantedFor(project).object;
+    const columns = await objects.columns(names, rows, options);
+    const mask = new Uint8Array(rows.length);
+    const byKey = new Map<string, ColumnRows>();
+    for (const [name, column] of columns) byKey.set(attributeKey("object", name), { column });
+    Where.evaluate(project, byKey, rows.length, mask);
+    rows = rows.filter((_, i) => mask[i] === 1);
+  }
+  return rows;
+}
+
+const distinct = (rows: ArrayLike<number>): Uint32Array => Uint32Array.from(new Set(Array.from(rows))).sort();
+
+function both(a: Uint32Array | undefined, b: Uint32Array): Uint32Array {
+  if (a === undefined) return b;
+  const other = new Set(b);
+  return a.filter((row) => other.has(row));
+}
