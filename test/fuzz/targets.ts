@@ -6,6 +6,7 @@ import { metadataTargets } from "./targets-metadata.js";
 import { queryTargets } from "./targets-query.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
+import { zarrVectorsMetaTargets } from "./targets-zarr-vectors-meta.js";
 
 export const targets: readonly Target[] = [
   ...metadataTargets,
@@ -14,4 +15,5 @@ export const targets: readonly Target[] = [
   ...twinTargets,
   ...storeTargets,
   ...queryTargets,
+  ...zarrVectorsMetaTargets,
 ];

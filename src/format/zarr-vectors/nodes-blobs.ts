@@ -44,10 +44,11 @@ export interface Names {
 
 const REQUESTS = 32;
 
-export function blobNodes(tree: BlobTree, dialect: Dialect): LevelNodes {
+/** `rank` is that of chunks: the axes of space, and the attribute that a level is chunked by. */
+export function blobNodes(tree: BlobTree, dialect: Dialect, rank: number): LevelNodes {
   const cells = oncePerKey(async (path, signal): Promise<Cells | undefined> => {
     const attributes = await tree.attributes(path, { signal });
-    return attributes && blobCells(tree, path, attributes);
+    return attributes && blobCells(tree, path, attributes, rank);
   });
   return {
     dialect,
@@ -67,7 +68,7 @@ interface Place {
   readonly length?: number;
 }
 
-function blobCells(tree: BlobTree, path: string, attributes: JsonObject): Cells {
+function blobCells(tree: BlobTree, path: string, attributes: JsonObject, rank: number): Cells {
   const where = tree.where(path);
   const table = oncePerKey(async (_, signal) => {
     const { blobs, shards } = await tree.names(path, { signal });
@@ -77,16 +78,16 @@ function blobCells(tree: BlobTree, path: string, attributes: JsonObject): Cells 
       for (const [key, place] of parseShardIndex(index, name, where)) places.set(key, place);
     });
     for (const name of blobs) if (Directory.parseKey(name) !== undefined) places.set(name, { name });
-    return { directory: Directory.ofKeys(places.keys(), where), places };
+    return { directory: Directory.ofKeys(places.keys(), rank, where), places };
   });
 
   /** The rows of a list of chunks by the blob that they lie in. */
   const byBlob = async (coords: Int32Array, options: ReadOptions | undefined) => {
-    const { directory, places } = await table("", options?.signal);
+    const { places } = await table("", options?.signal);
     const groups = new Map<string, { row: number; place: Place }[]>();
-    const count = coords.length / directory.rank;
+    const count = coords.length / rank;
     for (let row = 0; row < count; row++) {
-      const place = places.get(Directory.key(coords, row * directory.rank, directory.rank));
+      const place = places.get(Directory.key(coords, row * rank, rank));
       if (place === undefined) continue;
       const group = groups.get(place.name);
       if (group === undefined) groups.set(place.name, [{ row, place }]);

@@ -36,6 +36,8 @@ export interface CellContext {
   readonly documents: Documents;
   /** The path of the level. */
   readonly level: string;
+  /** Coordinates of a chunk: the axes of space, and the attribute that a level is chunked by. */
+  readonly rank: number;
   /** The level says that its directories are still to be written. */
   readonly deferred: boolean;
   note(sentence: string): void;
@@ -57,8 +59,9 @@ export async function cellArray(
     try {
       return await work(await view);
     } catch (error) {
-      const fresh = error instanceof Corrupt && (await context.documents.fresh(`${context.level}/${path}`, options));
-      if (!fresh || fresh.node?.node !== "array") throw error;
+      if (!(error instanceof Corrupt)) throw error;
+      const fresh = await context.documents.fresh(`${context.level}/${path}`, options);
+      if (fresh?.node?.node !== "array") throw error;
       current = fresh.node;
       view = viewOf(context, path, current);
       return work(await view);
@@ -77,12 +80,13 @@ export async function cellArray(
 }
 
 async function viewOf(context: CellContext, path: string, meta: ArrayMeta): Promise<View> {
-  const { documents, level, deferred, note } = context;
+  const { documents, level, rank, deferred, note } = context;
   const { store } = documents;
   const full = `${level}/${path}`;
   const where = urlOf(documents, full);
   const pieces = await piecesOf(store, placeOf(documents, full), meta, where);
-  const rank = meta.shape.length;
+  if (meta.shape.length !== rank)
+    throw new Corrupt(`${where} should have a grid of ${rank} axes, found [${meta.shape}]`, { where });
   const { origin, named } = parseNamed(meta, where);
   const gridStrides = strides(pieces.grid);
   const size = elementCount(pieces.shape);
@@ -207,13 +211,9 @@ function parseNamed(
   if (!origin.every(Number.isSafeInteger)) throw wrong(where, "whole numbers as chunk_grid_origin", origin);
   if (attributes.nonempty_chunks === undefined || attributes.nonempty_chunks === null)
     return { origin, named: undefined };
-  const {
-    count,
-    coords,
-    rank: found,
-  } = Directory.ofKeys(texts(attributes.nonempty_chunks, "nonempty_chunks", where), where);
-  if (count > 0 && found !== rank)
-    throw new Corrupt(`${where} names chunks of ${found} coordinates in a grid of ${rank} axes`, { where });
+  const keys = texts(attributes.nonempty_chunks, "nonempty_chunks", where);
+  const named = Directory.ofKeys(keys, rank, where);
+  const { coords } = named;
   for (let i = 0; i < coords.length; i++) {
     const axis = i % rank;
     const cell = coords[i]! - origin[axis]!;
@@ -221,5 +221,5 @@ function parseNamed(
     const key = Directory.key(coords, i - axis, rank);
     throw new Corrupt(`${where} names chunk ${key}, outside its grid of [${shape}] from [${origin}]`, { where });
   }
-  return { origin, named: { count, rank, coords } };
+  return { origin, named };
 }

@@ -52,24 +52,20 @@ export const Directory = {
     return { count: kept, rank, coords: kept === count ? coords : coords.slice(0, kept * rank) };
   },
 
-  /** From names such as "0.-1.12"; all of the same rank. */
-  ofKeys(keys: Iterable<string>, where: string): Directory {
+  /** From names such as "0.-1.12". */
+  ofKeys(keys: Iterable<string>, rank: number, where: string): Directory {
     const places: number[] = [];
-    let rank = 0;
     for (const key of keys) {
       const place = Directory.parseKey(key);
-      if (place === undefined)
-        throw new Corrupt(`${where} should name chunks such as "0.1.2", found ${JSON.stringify(key.slice(0, 80))}`, {
+      if (place?.length !== rank) {
+        const found = JSON.stringify(key.slice(0, 80));
+        throw new Corrupt(`${where} should name chunks by ${rank} whole numbers such as "0.1", found ${found}`, {
           where,
         });
-      if (rank === 0) rank = place.length;
-      if (place.length !== rank)
-        throw new Corrupt(`${where} names the chunk ${key} of ${place.length} coordinates beside others of ${rank}`, {
-          where,
-        });
+      }
       for (const at of place) places.push(at);
     }
-    return Directory.of(places, Math.max(1, rank), where);
+    return Directory.of(places, rank, where);
   },
 
   /** The row of a place, or −1. */

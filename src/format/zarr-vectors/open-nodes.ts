@@ -123,10 +123,11 @@ async function openFound(
     const said = compareVersions(root.version, "0.9.0") < 0;
     if (said !== (container !== "cells") && compareVersions(root.version, NEWEST) <= 0)
       note(`The store says version ${root.version}, but is laid out as those ${said ? "from 0.9 on" : "before 0.9"}.`);
+    const rank = root.axes.length + (meta?.chunkAttribute === undefined ? 0 : 1);
     const evidence = { version: root.version, capabilities: root.capabilities, container, where };
     if (container === "cells") {
       const index = meta && (await documents.node(`${path}/object_index`, options))?.attributes;
-      const context = { documents, level: path, deferred: meta?.presenceDeferred === true, note, root, levels };
+      const context = { documents, level: path, rank, deferred: meta?.presenceDeferred === true, note, root, levels };
       return cellNodes(context, dialectOf({ ...evidence, names: undefined, index, denseAttributes: true }));
     }
     if (!store.can.list && found.consolidated === undefined)
@@ -147,7 +148,7 @@ async function openFound(
         `${where} has changes of its object index in object_index/pending, which Octavo does not read`,
         { where },
       );
-    return blobNodes(tree, dialect);
+    return blobNodes(tree, dialect, rank);
   };
 
   const pathOf = (level: number): string => {
