@@ -70,6 +70,10 @@ const objectColumns: fc.Arbitrary<Column>[] = [
     picks([-1, 0, 1, 2, 3]).map((v) => Int8Array.from(v)),
   ),
   column(
+    { name: "span", dtype: number("int", 2), channels: 2 },
+    picks([...small, -1], 2 * ROWS).map((v) => Int16Array.from(v)),
+  ),
+  column(
     { name: "weight", dtype: number("float", 4), channels: 1 },
     picks(floats).map((v) => Float32Array.from(v)),
   ),
@@ -121,6 +125,7 @@ const condition = fc.oneof(
   conditionOn({ name: "flag" }, truths),
   ...["text", "code", "named"].map((name) => conditionOn({ domain: "object", name }, texts)),
   conditionOn({ name: "weight" }, numeric),
+  conditionOn({ name: "span", channel: 1 }, numeric),
   conditionOn({ domain: "object", name: "id" }, numeric),
 );
 const expression = fc.letrec<{ tree: Where }>((tie) => ({
