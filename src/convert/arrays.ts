@@ -217,12 +217,9 @@ async function recode(
 ): Promise<void> {
   const { meta } = target;
   const total = target.shape.reduce((n, length, axis) => n * Math.ceil(length / meta.chunkShape[axis]!), 1);
-  for await (const chunk of blocksOf(source, block, options)) {
+  for await (const box of boxesOf(source, meta.chunkShape, block, options)) {
     options.signal?.throwIfAborted();
-    const region: Region = chunk.map((index, axis) => {
-      const start = index * block[axis]!;
-      return { start, stop: Math.min(start + block[axis]!, source.shape[axis]!) };
-    });
+    const region: Region = box.map(({ start, stop }, axis) => ({ start, stop: Math.min(stop, source.shape[axis]!) }));
     const inBlock = [...parts(rangesOf(region), meta.chunkShape)];
     if (inBlock.every((part) => done.has(keyOf(target, part.chunk)))) continue;
     const { signal, limits, pool } = options;
@@ -241,30 +238,49 @@ async function recode(
   }
 }
 
-/** Every block that holds something of the source, once; all of them where the store cannot tell. The rest is fill. */
-async function* blocksOf(
+interface Span {
+  readonly start: number;
+  readonly stop: number;
+}
+
+/**
+ * For every block that holds something of the source, the target chunks around all of that; every block where the store
+ * cannot tell. The rest is fill.
+ */
+async function* boxesOf(
   source: ArrayDataset,
+  chunkShape: readonly number[],
   block: readonly number[],
   options: ConvertOptions,
-): AsyncGenerator<readonly number[]> {
+): AsyncGenerator<readonly Span[]> {
   const stored = source.stored?.(options);
   if (stored === undefined) {
     const whole = source.shape.map((length) => ({ start: 0, step: 1, count: length }));
-    for (const { chunk } of parts(whole, block)) yield chunk;
+    for (const { chunk } of parts(whole, block)) {
+      yield chunk.map((at, axis) => ({ start: at * block[axis]!, stop: (at + 1) * block[axis]! }));
+    }
     return;
   }
-  const seen = new Set<string>();
+  const boxes = new Map<string, readonly Span[]>();
   for await (const { index } of stored) {
     const inside = index.map((at, axis) => {
       const start = at * source.chunkShape[axis]!;
       return { start, step: 1, count: Math.min(source.chunkShape[axis]!, source.shape[axis]! - start) };
     });
-    for (const { chunk } of parts(inside, block)) {
-      if (seen.has(String(chunk))) continue;
-      seen.add(String(chunk));
-      yield chunk;
+    for (const { chunk, source: part } of parts(inside, block)) {
+      const known = boxes.get(String(chunk));
+      const box = part.map(({ start: from, count }, axis): Span => {
+        const length = chunkShape[axis]!;
+        const first = chunk[axis]! * block[axis]! + from;
+        const start = Math.floor(first / length) * length;
+        const stop = Math.ceil((first + count) / length) * length;
+        const before = known?.[axis] ?? { start, stop };
+        return { start: Math.min(start, before.start), stop: Math.max(stop, before.stop) };
+      });
+      boxes.set(String(chunk), box);
     }
   }
+  yield* boxes.values();
 }
 
 const rangesOf = (region: Region) =>

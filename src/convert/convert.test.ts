@@ -274,6 +274,18 @@ describe("what is absent", () => {
     }
   });
 
+  it("costs nothing: only the target chunks around what is there are made", async () => {
+    const store = recordingStore(memoryStore());
+    const source = await createArray(store, Prefix.root, { shape: [1e6], chunkShape: [1], dtype: "int8", fill: 3 });
+    for (const at of [17, 40]) await writeRegion(source, [at], ndarray([], Int8Array.of(1)));
+    store.log.length = 0;
+    const { array, report } = await convertArray(source, memoryStore(), Prefix.root, { chunkShape: [2] });
+    expect(report.chunksRecoded).toBe(13); // elements 16 to 41
+    expect(store.log.length).toBeLessThan(30);
+    expect(await keysOf(array.store)).toEqual(["c/20", "c/8", "zarr.json"]);
+    expect(typed(await array.read([{ start: 15, stop: 19 }]))).toEqual(Int8Array.of(3, 3, 1, 3));
+  });
+
   it("is written where the fill value is null, which other readers take for anything", async () => {
     const store = memoryStore();
     const zarray = { zarr_format: 2, shape: [8], chunks: [2], dtype: "<i2", fill_value: null, order: "C" };
