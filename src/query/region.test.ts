@@ -26,6 +26,7 @@ describe("regions", () => {
       [{ box: { min: [0], max: [Number.NaN] } }],
       [{ box: { min: [2], max: [1] } }],
       [{ sphere: { center: [], radius: 1 } }],
+      [{ sphere: { center: Array(16).fill(0), radius: 1 } }],
       [{ sphere: { center: [0, 0], radius: 1 } }, 3],
       [{ sphere: { center: [Number.NaN], radius: 1 } }],
       [{ sphere: { center: [Infinity], radius: 1 } }],

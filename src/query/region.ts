@@ -145,13 +145,16 @@ function mark3(
   if (region.kind === "box") {
     const [x0, y0, z0] = region.min as [number, number, number];
     const [x1, y1, z1] = region.max as [number, number, number];
+    mask?.fill(0, out, out + to - from);
     for (let at = from * 3; at < end; at += 3, out++) {
       const x = positions[at]!;
+      if (!(x >= x0 && x <= x1)) continue;
       const y = positions[at + 1]!;
+      if (!(y >= y0 && y <= y1)) continue;
       const z = positions[at + 2]!;
-      const inside = x >= x0 && x <= x1 && y >= y0 && y <= y1 && z >= z0 && z <= z1 ? 1 : 0;
-      if (mask !== undefined) mask[out] = inside;
-      count += inside;
+      if (!(z >= z0 && z <= z1)) continue;
+      if (mask !== undefined) mask[out] = 1;
+      count++;
     }
     return count;
   }
@@ -169,6 +172,9 @@ function mark3(
 }
 
 function ranked(what: string, corner: readonly number[], rank: number): void {
-  if (corner.length !== rank || rank === 0)
-    throw new InvalidInput(`the ${what} has [${corner}], expected ${Math.max(1, rank)} numbers`);
+  // touchesPath keeps two bits per axis in one integer.
+  if (corner.length !== rank || rank === 0 || rank > 15)
+    throw new InvalidInput(
+      `the ${what} has [${corner}], expected ${rank > 0 && rank <= 15 ? rank : "1 to 15"} numbers`,
+    );
 }

@@ -107,7 +107,7 @@ describe("segments and boxes", () => {
 describe("paths", () => {
   test.each([1, 2, 3, 4])("touch if one of their segments does, %d-D, both regions", (dims) => {
     const path = fc.array(fc.oneof({ weight: 20, arbitrary: point(dims) }, fc.constant(Array(dims).fill(Number.NaN))), {
-      maxLength: 6,
+      maxLength: 14,
     });
     fc.assert(
       fc.property(

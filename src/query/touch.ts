@@ -30,12 +30,57 @@ export function touchesSegment(region: Region, positions: Positions, dims: numbe
 
 /** The polyline over rows from … to; of one row, that vertex. */
 export function touchesPath(region: Region, positions: Positions, dims: number, from: number, to: number): boolean {
-  if (dims === 3) return path3(region, positions, from, to);
+  const { min, max } = Region.bounds(region);
+  let before = 0;
   for (let row = from; row < to; row++) {
-    if (Region.contains(region, positions, dims, row)) return true;
-    if (row > from && segmentPasses(region, positions, dims, row - 1, row)) return true;
+    const beyond = facesBeyond(min, max, positions, dims, row);
+    if (beyond === 0 && Region.contains(region, positions, dims, row)) return true;
+    if ((beyond & before) === 0 && row > from && segmentPasses(region, positions, dims, row - 1, row)) return true;
+    before = beyond;
+    if (beyond === 0) continue;
+    // As long as the path stays beyond that face, one comparison per vertex is enough: most paths are far away.
+    const face = 31 - Math.clz32(beyond);
+    const run = runBeyond(face & 1 ? max : min, face, positions, dims, row + 1, to);
+    if (run === row + 1) continue;
+    row = run - 1;
+    before = facesBeyond(min, max, positions, dims, row);
   }
   return false;
+}
+
+/** A bit for each face of the box that a vertex is beyond: 2 i for min[i], 2 i + 1 for max[i]; NaN is beyond both. */
+function facesBeyond(
+  min: readonly number[],
+  max: readonly number[],
+  positions: Positions,
+  dims: number,
+  row: number,
+): number {
+  let bits = 0;
+  for (let i = 0, at = row * dims; i < dims; i++, at++) {
+    const value = positions[at]!;
+    if (!(value >= min[i]!)) bits |= 1 << (2 * i);
+    if (!(value <= max[i]!)) bits |= 2 << (2 * i);
+  }
+  return bits;
+}
+
+/** The first row from `row` on that is not beyond the face. */
+function runBeyond(
+  limits: readonly number[],
+  face: number,
+  positions: Positions,
+  dims: number,
+  row: number,
+  to: number,
+): number {
+  const axis = face >> 1;
+  const limit = limits[axis]!;
+  const end = to * dims;
+  let at = row * dims + axis;
+  if (face & 1) while (at < end && positions[at]! > limit) at += dims;
+  else while (at < end && positions[at]! < limit) at += dims;
+  return (at - axis) / dims;
 }
 
 export function touchesTriangle(
@@ -69,31 +114,6 @@ export function touchesPolygon(
   if (to - from === 2) return touchesSegment(region, positions, dims, vertices[from]!, vertices[from + 1]!);
   for (let i = from + 1; i + 1 < to; i++)
     if (touchesTriangle(region, positions, dims, vertices[from]!, vertices[i]!, vertices[i + 1]!)) return true;
-  return false;
-}
-
-/** Each vertex gets a bit per face of the region's box that it is beyond; two with a common bit need no closer look. */
-function path3(region: Region, positions: Positions, from: number, to: number): boolean {
-  const { min, max } = Region.bounds(region);
-  const [x0, y0, z0] = min as [number, number, number];
-  const [x1, y1, z1] = max as [number, number, number];
-  let previous = 0;
-  for (let row = from, at = from * 3; row < to; row++, at += 3) {
-    const x = positions[at]!;
-    const y = positions[at + 1]!;
-    const z = positions[at + 2]!;
-    // NaN is beyond both faces.
-    const beyond =
-      (x >= x0 ? 0 : 1) |
-      (x <= x1 ? 0 : 2) |
-      (y >= y0 ? 0 : 4) |
-      (y <= y1 ? 0 : 8) |
-      (z >= z0 ? 0 : 16) |
-      (z <= z1 ? 0 : 32);
-    if (beyond === 0 && Region.contains(region, positions, 3, row)) return true;
-    if ((beyond & previous) === 0 && row > from && segmentPasses(region, positions, 3, row - 1, row)) return true;
-    previous = beyond;
-  }
   return false;
 }
 
