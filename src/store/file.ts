@@ -57,7 +57,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
       const file = openFile(root, key, path);
       if (file === undefined) return undefined;
       try {
-        const { offset, length } = spanFor(options, file.size, path);
+        const { offset, length } = spanFor(options, Number(file.stat.size), path);
         // Nothing is waited for where that takes longer than the reading: a store of cells is read 10 % faster for it.
         return length <= SMALL
           ? readSync(file.fd, offset, length, path)
@@ -75,9 +75,8 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
         const path = root.path(key);
         const file = openFile(root, key, path);
         if (file === undefined) return undefined;
-        const { fd } = file;
+        const { fd, stat } = file;
         try {
-          const stat = fs.fstatSync(fd, { bigint: true });
           if (!(await settled(stat))) continue;
           return { size: Number(stat.size), version: versionOf(stat, () => readSync(fd, 0, Number(stat.size), path)) };
         } catch (error) {
@@ -134,14 +133,18 @@ function isPartial(key: Key | Prefix): boolean {
 }
 
 /** Opens a value and makes sure that it is a plain file inside the root; undefined where there is none. The caller closes it. */
-function openFile(root: Root, key: Key, path: string): { readonly fd: number; readonly size: number } | undefined {
+function openFile(
+  root: Root,
+  key: Key,
+  path: string,
+): { readonly fd: number; readonly stat: fs.BigIntStats } | undefined {
   if (isPartial(key)) return undefined;
   let fd: number | undefined;
   try {
     fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK); // a pipe would wait for its writer
     root.mustHold(realPathOf(fd, path), path);
-    const stat = fs.fstatSync(fd);
-    if (stat.isFile()) return { fd, size: stat.size };
+    const stat = fs.fstatSync(fd, { bigint: true }); // the faster one: no dates are made
+    if (stat.isFile()) return { fd, stat };
   } catch (error) {
     if (fd !== undefined) fs.closeSync(fd);
     if (meansAbsent(error)) return undefined;

@@ -12,6 +12,7 @@ import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
 import { withoutListing, wrap } from "../../store/wrap.js";
 import { recordingStore } from "../../testing/observe.js";
+import { Blobs } from "./blobs.js";
 import { openStore } from "./open-nodes.js";
 
 const key = (text: string) => Key.of(text);
@@ -307,6 +308,81 @@ describe("layouts of 0.8 are refused by name", () => {
       (attributesOf(root).zarr_vectors as { [key: string]: Json }).zv_version = "0.8.0";
     });
     expect((await (await openStore(copy)).nodes(0)).dialect).toMatchObject({ container: "blobs", manifests: "vlen" });
+  });
+});
+
+describe("what other writers do", () => {
+  const cellsOf = async (store: Store, path: string) => {
+    const cells = (await (await (await openStore(store)).nodes(0)).cells(path))!;
+    const { coords } = await cells.directory();
+    return cells.read(coords);
+  };
+  test("the old name of the element type", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    const before = await cellsOf(copy, "vertices");
+    await change(copy, "0/vertices/zarr.json", (document) => {
+      document.data_type = "bytes";
+      document.fill_value = [];
+    });
+    expect(await cellsOf(copy, "vertices")).toEqual(before);
+  });
+  test("several cells in one chunk", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d"); // of 2 × 2 chunks, of which 0.1 is empty
+    const before = await cellsOf(copy, "vertices");
+    const cells = [before[0]!, new Uint8Array(0), before[1]!, before[2]!];
+    await change(copy, "0/vertices/zarr.json", (document) => {
+      document.chunk_grid = { name: "regular", configuration: { chunk_shape: [2, 2] } };
+    });
+    for (const at of ["0/0", "1/0", "1/1"]) await copy.delete(key(`0/vertices/c/${at}`));
+    await copy.set(key("0/vertices/c/0/0"), Blobs.encodeChunk(Blobs.of(cells)));
+    expect(await cellsOf(copy, "vertices")).toEqual(before);
+  });
+  test("codecs in the way, shards in shards, elements that are no bytes", async () => {
+    const vlen = { name: "vlen-bytes" };
+    const shards = (codecs: Json): Json => [
+      {
+        name: "sharding_indexed",
+        configuration: {
+          chunk_shape: [1, 1],
+          codecs,
+          index_codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+        },
+      },
+    ];
+    for (const [kind, edit] of [
+      ["unsupported", { codecs: [{ name: "transpose", configuration: { order: [1, 0] } }, vlen] }],
+      ["unsupported", { codecs: shards(shards([vlen])) }],
+      ["corrupt", { data_type: "uint8", fill_value: 0, codecs: [{ name: "bytes" }] }],
+    ] as const) {
+      const copy = await copyOf("v0.9.2/graph_2d");
+      await change(copy, "0/vertices/zarr.json", (document) => void Object.assign(document, edit));
+      await expect((await (await openStore(copy)).nodes(0)).cells("vertices")).rejects.toMatchObject({ kind });
+    }
+  });
+  test("dense manifests, of 0.9.4", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await change(copy, "0/object_index/zarr.json", (document) => {
+      attributesOf(document).layout = "dense_manifests_v1";
+    });
+    expect((await (await openStore(copy)).nodes(0)).dialect.manifests).toBe("dense");
+  });
+  test("a legacy shard whose index lies", async () => {
+    const index = "resolution_0/vertices/shard_000000.idx";
+    for (const text of [
+      '{"0.0.0": [0, 999]}',
+      '{"0.0.0": [0]}',
+      '{"0.0.0": [-1, 4]}',
+      '{"0.0": [0, 4]}',
+      "[]",
+      '{"x": [0, 4]}',
+    ]) {
+      const copy = await copyOf("v0.3/points_sharded_legacy");
+      await copy.set(key(index), encodeUtf8(text, "it"));
+      await expect(cellsOf(copy, "vertices"), text).rejects.toMatchObject({ kind: "corrupt" });
+    }
+    const copy = await copyOf("v0.3/points_sharded_legacy");
+    await copy.delete(key(index));
+    await expect(cellsOf(copy, "vertices")).rejects.toMatchObject({ kind: "corrupt" });
   });
 });
 
