@@ -6,6 +6,7 @@ import { metadataTargets } from "./targets-metadata.js";
 import { queryTargets } from "./targets-query.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
+import { zarrVectorsTargets } from "./targets-zarr-vectors.js";
 import { zarrVectorsMetaTargets } from "./targets-zarr-vectors-meta.js";
 
 export const targets: readonly Target[] = [
@@ -16,4 +17,5 @@ export const targets: readonly Target[] = [
   ...storeTargets,
   ...queryTargets,
   ...zarrVectorsMetaTargets,
+  ...zarrVectorsTargets,
 ];

@@ -1,5 +1,5 @@
 /** Manifests to bytes, and how blocks become single fragments, ranges and lists. */
-import { InvalidInput } from "../../errors.js";
+import { InvalidInput, LimitExceeded } from "../../errors.js";
 import { type Fragment, runOf } from "./fragment-index.js";
 import type { Manifests } from "./manifest.js";
 import { Mode } from "./manifest-parse.js";
@@ -64,6 +64,8 @@ export function promote(manifests: Manifests, { forceExplicit = false }: Promote
   const { rows, dims, chunks, first, count } = manifests;
   let most = 0;
   for (let b = 0; b < count.length; b++) most += count[b]!;
+  if (most > 2 ** 27)
+    throw new LimitExceeded(`manifests name ${most} fragments, at most 2^27 can be put together at once`);
   const out = {
     chunks: new Int32Array(most * dims),
     first: new Uint32Array(most),
@@ -81,13 +83,15 @@ export function promote(manifests: Manifests, { forceExplicit = false }: Promote
   for (let row = 0; row < rows; row++) {
     const end = manifests.offsets[row + 1]!;
     for (let from = manifests.offsets[row]!, next = from; from < end; from = next) {
-      let run = true;
-      let size = 0;
-      for (; next < end && sameChunk(chunks, dims, from, next); next++) {
+      next = from + 1;
+      if (count[from] === 0) continue;
+      let run = !forceExplicit;
+      let size = count[from]!;
+      for (; next < end && (count[next] === 0 || sameChunk(chunks, dims, from, next)); next++) {
         if (count[next]! > 0 && first[next] !== first[from]! + size) run = false;
         size += count[next]!;
       }
-      if (run && !forceExplicit && size > 0) {
+      if (run) {
         add(from, first[from]!, size, size === 1 ? Mode.single : Mode.range);
         continue;
       }

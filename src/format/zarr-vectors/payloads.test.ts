@@ -100,7 +100,10 @@ test("groups of rows up to 0.5 say where the vertices of a fragment are", async 
   const vertices = new Map<string, Uint8Array>();
   for (const { store, path, key, bytes } of await payloads(/^(resolution_)?\d+\/vertices$/, /^v0\.[2345]/))
     vertices.set(`${store} ${levelPath(path)} ${key}`, bytes);
-  let count = 0;
+  const blobs = new Map<string, Payload>();
+  for (const blob of await payloads(/^(resolution_)?\d+\/links(\/0)?$/, /^v0\.[2345]/))
+    blobs.set(`${blob.store} ${levelPath(blob.path)} ${blob.key}`, blob);
+  let [count, linked] = [0, 0];
   for (const cell of await payloads(/^(resolution_)?\d+\/vertex_group_offsets$/, /^v0\.[2345]/)) {
     const said = levelOf(cell)?.chunks?.[cell.key]?.vertices_by_fragment;
     if (said === undefined || cell.key.startsWith("__shard")) continue;
@@ -109,12 +112,21 @@ test("groups of rows up to 0.5 say where the vertices of a fragment are", async 
     if (attributes.encoding === "draco") continue;
     const form = cell.store.startsWith("v0.5.0-late") ? "single" : "paired";
     const rowBytes = (attributes.dtype === "float64" ? 8 : 4) * expected(cell.store).dump.axes.length;
-    const { index } = FragmentIndex.fromGroupOffsets(cell.bytes, form, rowBytes, blob.length, atOf(cell));
+    const { index, links } = FragmentIndex.fromGroupOffsets(cell.bytes, form, rowBytes, blob.length, atOf(cell));
     const sizes = Array.from({ length: index.count }, (_, f) => index.offsets[f + 1]! - index.offsets[f]!);
     expect(sizes, atOf(cell)).toEqual(said.map(({ shape }: { shape: number[] }) => shape[0]));
     count++;
+    const blobOfLinks = blobs.get(`${cell.store} ${levelPath(cell.path)} ${cell.key}`);
+    if (links === undefined || blobOfLinks === undefined) continue;
+    const { link_width: width = 2 } = blobOfLinks.attributes as { link_width?: number };
+    const groups = FragmentIndex.fromLinkOffsets(links, 8 * width, blobOfLinks.bytes.length, atOf(cell));
+    const rows = Object.values(
+      levelOf(cell).links as { [delta: string]: { [key: string]: { shape: number[] }[] } },
+    )[0]![cell.key]!;
+    expect(FragmentIndex.total(groups), atOf(cell)).toBe(rows.reduce((sum, { shape }) => sum + shape[0]!, 0));
+    linked++;
   }
-  expect(count).toBeGreaterThan(200);
+  expect([count > 200, linked > 5]).toEqual([true, true]);
 });
 
 test("links from 0.9 on are those that the reference restored, and come out the same", async () => {

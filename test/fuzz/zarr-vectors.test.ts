@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { zarrVectorsTargets } from "./targets-zarr-vectors.js";
+
+fuzzSuite(zarrVectorsTargets);
