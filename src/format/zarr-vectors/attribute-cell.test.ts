@@ -87,9 +87,7 @@ describe("writing", () => {
   });
 
   test("any column comes back", () => {
-    const text = fc
-      .string({ unit: "binary", maxLength: 3 })
-      .filter((text) => !text.endsWith("\0") && [...text].length <= 3);
+    const text = fc.constantFrom("", "a", "é", "b😀", "\0x", "\u{10ffff}zz");
     fc.assert(
       fc.property(
         fc.array(text, { maxLength: 20 }),
