@@ -3,7 +3,7 @@ import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
 import { type ConvertOptions, type ConvertReport, planArray } from "../convert/arrays.js";
-import { type ConvertToOptions, TARGETS } from "../convert/index.js";
+import { type ConvertToOptions, TARGETS, treeOf } from "../convert/index.js";
 import { refuseGroup } from "../convert/tree.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Compressor, ZarrArray, ZarrNode } from "../format/zarr/index.js";
@@ -52,7 +52,7 @@ export const convert = verb({
     const dataset = await source.match.open();
     if (given["dry-run"]) {
       const there = await matchAt(to!, signal);
-      await explain(dataset as ZarrNode, wanted(given), there, session);
+      await explain(dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset), wanted(given), there, session);
       return there === undefined || given.overwrite ? 0 : 2;
     }
     const work = { ...wanted(given), signal, pool: createPool(), onProgress: progress.update };

@@ -2,7 +2,7 @@
 
 import { isFixed } from "../bytes/dtype.js";
 import type { CodecSpec } from "../codec/types.js";
-import { OctavoError } from "../errors.js";
+import { OctavoError, Unsupported } from "../errors.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import { count, value } from "./args.js";
 import { bytesText, countText, type Output, table, toJson } from "./output.js";
@@ -82,6 +82,8 @@ async function describe(dataset: Dataset, depth: number, session: Session): Prom
   const shared = { url, format, version, attributes, notes };
   if (dataset.kind === "group") return { ...shared, kind: "group", children: await below(dataset, depth, session) };
 
+  if (dataset.kind === "vectors")
+    throw new Unsupported(`${url} is geometry, which info cannot describe`, { where: url });
   const { shape, chunkShape, dtype, fill, dimensionNames, codecs } = dataset;
   const inner = codecs?.find(({ name }) => name === "sharding_indexed")?.configuration.chunk_shape;
   const decodedBytes = isFixed(dtype) ? shape.reduce((product, length) => product * length, dtype.size) : undefined;

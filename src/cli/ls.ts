@@ -82,6 +82,8 @@ interface Row {
 async function listNodes(dataset: Dataset, at: string, { output, signal }: Session): Promise<void> {
   const found: Row[] = [];
   if (dataset.kind === "array") found.push(rowOf(at.split("/").at(-2) ?? ".", dataset));
+  else if (dataset.kind === "vectors")
+    throw new Unsupported(`${dataset.url} is geometry, which ls cannot list`, { where: dataset.url });
   else {
     const children = await dataset.children({ signal });
     if (children === undefined) throw cannotList(dataset.url);

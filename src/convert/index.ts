@@ -2,6 +2,7 @@
 import { Conflict, Corrupt, NotFound, Unsupported } from "../errors.js";
 import type { WritableVersion, ZarrGroup } from "../format/zarr/index.js";
 import type { Dataset, GroupDataset } from "../model/dataset.js";
+import type { VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
 import type { Location, LocationOptions } from "../store/open.js";
 import type { ZipWriteStore } from "../store/zip-write.js";
@@ -41,7 +42,10 @@ export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Open
   };
 }
 
-function treeOf(group: GroupDataset): ZarrGroup {
+/** The group that can be converted whole; Unsupported where there is none. */
+export function treeOf(group: GroupDataset | VectorDataset): ZarrGroup {
+  if (group.kind === "vectors")
+    throw new Unsupported(`${group.url} is geometry, and only arrays can be converted`, { where: group.url });
   if (group.format === "zarr") return group as ZarrGroup;
   throw new Unsupported(`${group.url} is a group of ${group.format}, and only those of Zarr can be converted whole`, {
     where: group.url,

@@ -1,4 +1,4 @@
-/** What every format decodes into. Only arrays and their groups so far. */
+/** What every format decodes into: arrays and their groups here, geometry in vectors.ts. */
 import type { DataType } from "../bytes/dtype.js";
 import type { Json } from "../bytes/json.js";
 import type { CodecSpec, Element } from "../codec/types.js";
@@ -6,6 +6,7 @@ import type { Limits } from "../limits.js";
 import type { Key } from "../store/key.js";
 import type { Pool } from "../worker/pool.js";
 import type { NdArray, Region } from "./array.js";
+import type { VectorDataset } from "./vectors.js";
 
 /** What every call that reads understands. */
 export interface ReadOptions {
@@ -98,4 +99,4 @@ export interface Child {
 }
 
 /** What `open` gives: ask `kind` first. */
-export type Dataset = ArrayDataset | GroupDataset;
+export type Dataset = ArrayDataset | GroupDataset | VectorDataset;

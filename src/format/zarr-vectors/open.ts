@@ -1,0 +1,25 @@
+/** Is it a store of this format, and if so, which. */
+import type { FormatOptions, Match } from "../../model/format.js";
+import type { Prefix } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+import { vectorDataset } from "./dataset.js";
+import { findRoot, openStore } from "./open-nodes.js";
+
+export async function detectZarrVectors(
+  store: Store,
+  at: Prefix,
+  options: FormatOptions = {},
+): Promise<Match | undefined> {
+  const found = await findRoot(store, at, options);
+  if (found === undefined) return undefined;
+  const opened = await openStore(store, at, options);
+  const { version, geometryTypes } = opened.root;
+  return {
+    format: "zarr-vectors",
+    version,
+    summary: `Zarr Vectors ${version}, ${geometryTypes.join(" and ") || "of no kind"}`,
+    open: () => vectorDataset(opened, options),
+  };
+}
+
+export { openStore, vectorDataset };
