@@ -51,6 +51,8 @@ export interface VectorLevel {
 
 /** A part of a dataset. The command line's `get` has the same options by the same names. */
 export interface Query {
+  /** Which geometry of a dataset that has several; the first where nothing is said. */
+  readonly geometry?: Geometry | undefined;
   /** The level; 0 where nothing says otherwise. */
   readonly level?: number | undefined;
   /** Instead of a level: the finest one that answers with at most so many vertices. */

@@ -2,7 +2,7 @@
 import { InvalidInput, LimitExceeded } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Axis, Batch, Counts, Query, Selection, SelectOptions, VectorLevel } from "../model/vectors.js";
+import type { Axis, Batch, Counts, Geometry, Query, Selection, SelectOptions, VectorLevel } from "../model/vectors.js";
 import { answer } from "./answer.js";
 import { upperBound } from "./bound.js";
 import { joinBatches } from "./join.js";
@@ -12,7 +12,7 @@ import { type Resolved, resolve } from "./resolve.js";
 export interface Queryable {
   readonly levels: readonly VectorLevel[];
   readonly axes: readonly Axis[];
-  source(level: number, options?: ReadOptions): Promise<LevelSource>;
+  source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
 }
 
 const ALL = Number.POSITIVE_INFINITY;
@@ -22,7 +22,7 @@ export function select(dataset: Queryable, query: Query = {}): Selection {
   if (chosen.length > 1)
     throw new InvalidInput("a query has a level, maxVertices or a resolution, not several of them");
   const resolved = async (options: SelectOptions, level?: number): Promise<Resolved> =>
-    resolve(await dataset.source(level ?? (await selection.level(options)), options), query, options);
+    resolve(await dataset.source(level ?? (await selection.level(options)), options, query.geometry), query, options);
   const selection: Selection = {
     query,
     level: (options = {}) =>

@@ -4,41 +4,36 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
 import type { Columns, Geometry, VectorDataset, VectorLevel } from "../../model/vectors.js";
 import { select } from "../../query/select.js";
+import { geometryOf } from "./geometry.js";
 import { levelSource } from "./level.js";
 import { denseColumns } from "./object-columns.js";
 import { oncePerKey } from "./once.js";
 import type { OpenedStore } from "./open-nodes.js";
+import { type Parametric, readParametric } from "./parametric.js";
 import { membersOf, readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
-
-const GEOMETRIES: { readonly [type: string]: Geometry } = {
-  point_cloud: "points",
-  line: "lines",
-  polyline: "polylines",
-  streamline: "streamlines",
-  graph: "graph",
-  skeleton: "skeletons",
-  mesh: "mesh",
-  parametric: "parametric",
-};
 
 /** A Zarr Vectors store, opened. */
 export interface ZarrVectors extends VectorDataset {
   readonly format: "zarr-vectors";
   readonly opened: OpenedStore;
-  source(level: number, options?: ReadOptions): Promise<LevelSource>;
+  /** A level, of the first geometry unless told. */
+  source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
+  /** Planes, lines and spheres; undefined where the store has none. */
+  parametric(options?: ReadOptions): Promise<Parametric | undefined>;
 }
 
 export async function vectorDataset(opened: OpenedStore, options?: ReadOptions): Promise<ZarrVectors> {
   const { root, url } = opened;
-  const geometries = root.geometryTypes.flatMap((type) => GEOMETRIES[type] ?? []);
+  const geometries = root.geometryTypes.flatMap((type) => geometryOf(type) ?? []);
   const levels = await Promise.all(opened.levels.map((level) => describe(opened, level, options)));
-  const sources = oncePerKey(async (level, signal) => {
+  const sources = oncePerKey(async (key, signal) => {
+    const [level, geometry] = key.split(" ") as [string, Geometry];
     const number = Number(level);
     if (!opened.levels.includes(number))
       throw new NotFound(`${url} has no level ${level}; it has ${opened.levels.join(", ")}`);
     const [meta, nodes] = await Promise.all([opened.level(number, { signal }), opened.nodes(number, { signal })]);
-    return levelSource({ root, meta, nodes, geometry: geometries[0] ?? "points" }, { signal });
+    return levelSource({ root, meta, nodes, geometry }, { signal });
   });
   const dataset: ZarrVectors = {
     kind: "vectors",
@@ -53,7 +48,11 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     levels,
     attributes: root.userMetadata ?? {},
     notes: opened.notes,
-    source: (level, now) => sources(`${level}`, now?.signal),
+    source: (level, now, geometry = geometries[0] ?? "points") => sources(`${level} ${geometry}`, now?.signal),
+    async parametric(now) {
+      const nodes = await opened.parametric(now);
+      return nodes && readParametric(nodes, now);
+    },
     schema: async (level = 0, now) => (await dataset.source(level, now)).schema(now),
     async objectIds(level = 0, now) {
       const { objects } = await dataset.source(level, now);

@@ -1,9 +1,12 @@
 /** One level of a store as the query engine wants it. */
-import { Corrupt } from "../../errors.js";
+import { isJsonObject } from "../../bytes/json.js";
+import { Corrupt, NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
 import type { Geometry } from "../../model/vectors.js";
 import { chunkTable } from "./chunk-table.js";
+import { compositeSource } from "./composite.js";
+import { geometryOf } from "./geometry.js";
 import { linksOf } from "./link-source.js";
 import { objectsOf } from "./objects.js";
 import { once } from "./once.js";
@@ -18,10 +21,21 @@ export interface LevelContext {
   readonly geometry: Geometry;
 }
 
-export async function levelSource(
-  { root, meta, nodes, geometry }: LevelContext,
-  options?: ReadOptions,
-): Promise<LevelSource> {
+/** The level, or one of the further geometries of a composite store. */
+export async function levelSource(context: LevelContext, options?: ReadOptions): Promise<LevelSource> {
+  const { root, nodes, geometry } = context;
+  if (geometry !== geometryOf(root.geometryTypes[0])) {
+    const index = await nodes.attributes("geometry_index", options);
+    const type = root.geometryTypes.find((own) => geometryOf(own) === geometry);
+    const entry = type === undefined ? undefined : index?.[type];
+    if (isJsonObject(entry)) return compositeSource(context, type!, entry, options);
+    if (index !== undefined)
+      throw new NotFound(`${context.meta.path} has no ${geometry}`, { where: context.meta.path });
+  }
+  return ownSource(context, options);
+}
+
+async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?: ReadOptions): Promise<LevelSource> {
   const dims = root.axes.length;
   const fragmentsPath = nodes.dialect.fragments === "index" ? "vertex_fragments" : "vertex_group_offsets";
   const [vertices, fragments] = await Promise.all([
@@ -34,7 +48,9 @@ export async function levelSource(
   const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments });
   const [objects, links] = await Promise.all([
     objectsOf({ meta, nodes, table, tiles, dims }, options),
-    geometry === "points" ? undefined : linksOf({ nodes, table, dims, where }, options),
+    geometry === "points"
+      ? undefined
+      : linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, options),
   ]);
   const schema = once((now) => readSchema(nodes, meta, now));
   const path = geometry === "lines" || geometry === "polylines" || geometry === "streamlines";

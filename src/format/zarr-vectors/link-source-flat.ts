@@ -2,7 +2,8 @@
  * Links up to 0.7: cells for those within a chunk, one blob for all others, which is read once.
  *
  * A mesh of 0.3 to early 0.5 has its faces across chunks in `cross_chunk_faces`, and beside them their edges in
- * `cross_chunk_links`, as pairs: those are not links of the mesh.
+ * `cross_chunk_links`, as pairs: those are not links of the mesh. In 0.2 the edges are all there is: three in a row that close
+ * are a face.
  */
 import { Corrupt } from "../../errors.js";
 import type { Column } from "../../model/attributes.js";
@@ -28,11 +29,17 @@ export async function flatLinks(context: LinkContext, options?: ReadOptions): Pr
   const crossWidth = cross?.link_width ?? 2;
   const inner = cells?.attributes.link_width;
   const directory = cells === undefined ? undefined : await cells.directory(options);
+  const edges = context.mesh && faces === undefined && crossWidth === 2;
   const width =
-    directory !== undefined && directory.count > 0 && typeof inner === "number" ? inner : faces ? 3 : crossWidth;
+    directory !== undefined && directory.count > 0 && typeof inner === "number"
+      ? inner
+      : faces || edges
+        ? 3
+        : crossWidth;
   if (typeof width !== "number" || !Number.isInteger(width) || width < 1 || width > 12)
     throw new Corrupt(`${where}/links should have a link_width from 1 to 12, found ${String(width)}`, { where });
-  const others = once((now) => readOthers(context, width, crossWidth === width && faces === undefined, now));
+  const path = faces !== undefined ? "cross_chunk_faces" : "cross_chunk_links/0";
+  const others = once((now) => readOthers(context, path, width, edges, now));
   return {
     width,
     async *read(filter, columns, now) {
@@ -50,28 +57,47 @@ export async function flatLinks(context: LinkContext, options?: ReadOptions): Pr
 
 /** All links from chunk to chunk. */
 async function readOthers(
-  { nodes, table, where }: LinkContext,
+  { nodes, table, where: level }: LinkContext,
+  path: string,
   width: number,
-  asLinks: boolean,
+  edges: boolean,
   options?: ReadOptions,
 ): Promise<LinkSet | undefined> {
-  const path = asLinks ? "cross_chunk_links/0" : "cross_chunk_faces";
+  const where = `${level}/${path}`;
   const data = await nodes.blob(`${path}/data`, options);
   if (data === undefined) return undefined;
-  const offsets = asLinks ? undefined : await nodes.blob(`${path}/offsets`, options);
+  const offsets = path === "cross_chunk_faces" ? await nodes.blob(`${path}/offsets`, options) : undefined;
   const links =
     offsets === undefined
-      ? CrossChunkLinks.parse(data, width, table.rank, `${where}/${path}`)
-      : CrossChunkLinks.parseFaces(data, offsets, table.rank, `${where}/${path}`);
+      ? CrossChunkLinks.parse(data, edges ? 2 : width, table.rank, where)
+      : CrossChunkLinks.parseFaces(data, offsets, table.rank, where);
+  for (let l = 0; l < links.count; l++)
+    if (links.offsets[l + 1]! - links.offsets[l]! !== (edges ? 2 : width))
+      throw new Corrupt(`${where} should have ${width} ends for each link`, { where });
   const chunks = new Int32Array(links.vertices.length);
   for (let end = 0; end < chunks.length; end++) {
     chunks[end] = table.find(links.chunks, end * table.rank);
-    if (chunks[end]! < 0) throw new Corrupt(`${where}/${path} has a link to a chunk that has no vertices`, { where });
+    if (chunks[end]! < 0) throw new Corrupt(`${where} has a link to a chunk that has no vertices`, { where });
   }
-  for (let l = 0; l < links.count; l++)
-    if (links.offsets[l + 1]! - links.offsets[l]! !== width)
-      throw new Corrupt(`${where}/${path} should have ${width} ends for each link`, { where });
-  return { width, count: links.count, chunks, vertices: links.vertices, columns: new Map() };
+  const set = { width, count: links.count, chunks, vertices: links.vertices, columns: new Map() };
+  return edges ? facesOfEdges(set, where) : set;
+}
+
+/** a–b, b–c, c–a is the face a, b, c. */
+function facesOfEdges({ count, chunks, vertices }: LinkSet, where: string): LinkSet {
+  const faces = count / 3;
+  const out = { chunks: new Int32Array(count), vertices: new Uint32Array(count) };
+  for (let e = 0; e < count; e++) {
+    const next = 2 * (e % 3 === 2 ? e - 2 : e + 1);
+    if (count % 3 !== 0 || chunks[2 * e + 1] !== chunks[next] || vertices[2 * e + 1] !== vertices[next])
+      throw new Corrupt(
+        `${where} should be the edges of triangles, three in a row that close, but edge ${e} does not`,
+        { where },
+      );
+    out.chunks[e] = chunks[2 * e]!;
+    out.vertices[e] = vertices[2 * e]!;
+  }
+  return { width: 3, count: faces, ...out, columns: new Map() };
 }
 
 async function withColumns(
@@ -159,6 +185,10 @@ async function* readCells(
     if (array === undefined) continue;
     const info = attributeInfo(name, array.attributes, array.path);
     const blobs = await array.read(places, options);
+    if (blobs.every((blob) => blob === undefined)) {
+      columns.set(name, absentColumn(info, total)); // 0.2 made the array, and wrote nothing into it
+      continue;
+    }
     columns.set(
       name,
       stacked(

@@ -14,6 +14,7 @@ import { pickRows } from "../../query/columns.js";
 import { AttributeCell } from "./attribute-cell.js";
 import { LinkCell } from "./link-cells.js";
 import { LinkOffsets } from "./link-offsets.js";
+import { withDracoFaces } from "./link-source-draco.js";
 import { flatLinks } from "./link-source-flat.js";
 import { once } from "./once.js";
 import { Permutation } from "./permutation.js";
@@ -32,10 +33,18 @@ export interface LinkContext {
   readonly dims: number;
   /** The level, for people. */
   readonly where: string;
+  readonly vertices: Cells;
+  /** Links are faces. */
+  readonly mesh: boolean;
 }
 
 /** undefined: the level has no links. */
 export async function linksOf(context: LinkContext, options?: ReadOptions): Promise<LinkSource | undefined> {
+  const links = await storedLinks(context, options);
+  return context.vertices.attributes.encoding === "draco" ? withDracoFaces(context, links) : links;
+}
+
+async function storedLinks(context: LinkContext, options?: ReadOptions): Promise<LinkSource | undefined> {
   const { nodes } = context;
   if (nodes.dialect.crossLinks === "flat") return flatLinks(context, options);
   const family = await nodes.attributes("links/0", options);

@@ -5,12 +5,13 @@
  * gathered, a row that two fragments name twice. What was decoded is kept, least recently used first out, so that objects
  * that cross a chunk one after the other do not read it again and again.
  */
-import type { FixedDataType } from "../../bytes/dtype.js";
+import { type FixedDataType, isFixed } from "../../bytes/dtype.js";
 import { halfToNumber } from "../../bytes/half.js";
 import { toNumber } from "../../bytes/u64.js";
+import { type Draco, loadDraco } from "../../codec/draco.js";
 import { Corrupt } from "../../errors.js";
 import { type Limits, withLimits } from "../../limits.js";
-import type { Column } from "../../model/attributes.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
 import { typed } from "../../model/elements.js";
 import type { ChunkTable, Tile, Want } from "../../model/source.js";
@@ -58,6 +59,7 @@ export function tilesOf(context: TileContext): Tiles {
   const dims = root.axes.length;
   const dtype = namedType(vertices.attributes.dtype ?? "float32", vertices.path);
   const rowBytes = dims * dtype.size;
+  const isDraco = vertices.attributes.encoding === "draco";
   /** Offsets of bytes (to 0.5) say how many rows there are only together with the vertices. */
   const alone = fragments !== undefined && nodes.dialect.fragments === "index";
   const arrays = new Map<string, Promise<Cells | undefined>>();
@@ -123,6 +125,18 @@ export function tilesOf(context: TileContext): Tiles {
     return blob;
   };
 
+  const decode = (bytes: Uint8Array, draco: Draco | undefined, limits: Limits, where: string): Positions => {
+    if (draco !== undefined) {
+      const { positions, components } = draco.decode(bytes, limits, where);
+      if (components !== dims)
+        throw new Corrupt(`${where} has positions of ${components} numbers, not ${dims}`, { where });
+      return positions;
+    }
+    if (bytes.length % rowBytes !== 0)
+      throw new Corrupt(`${where} has ${bytes.length} bytes, which is not whole rows of ${rowBytes}`, { where });
+    return positionsOf(bytes, dtype, where);
+  };
+
   const setFragments = (entry: Entry, blob: Uint8Array | undefined, limits: Limits): void => {
     if (fragments === undefined) {
       entry.index = FragmentIndex.ofRanges([entry.rows!]);
@@ -144,9 +158,24 @@ export function tilesOf(context: TileContext): Tiles {
   const setColumn = (entry: Entry, domain: OfRows, name: string, cells: Cells, blob: Uint8Array | undefined): void => {
     const rows = domain === "fragment" ? entry.index!.count : entry.rows!;
     const bytes = rows === 0 ? new Uint8Array() : present(cells, entry, blob);
-    const info = attributeInfo(name, cells.attributes, cells.path);
+    const info = channelsFound(attributeInfo(name, cells.attributes, cells.path), cells, bytes.length, rows);
     const column = AttributeCell.parse(bytes, info, rows, whereOf(cells, entry.chunk));
     entry[domain].set(name, domain === "fragment" ? column : gatherColumn(column, entry.index!.rows));
+  };
+
+  /** The reference writes an empty row_shape also where rows have several values: then the first cell with any says how many. */
+  const found = new Map<string, number>();
+  const channelsFound = (
+    info: AttributeInfo,
+    { path, attributes }: Cells,
+    bytes: number,
+    rows: number,
+  ): AttributeInfo => {
+    const empty = Array.isArray(attributes.row_shape) && attributes.row_shape.length === 0;
+    if (!empty || attributes.channel_names !== undefined || rows === 0 || !isFixed(info.dtype)) return info;
+    const channels = found.get(path) ?? Math.max(1, Math.floor(bytes / (rows * info.dtype.size)));
+    found.set(path, channels);
+    return channels === 1 ? info : { ...info, channels };
   };
 
   const load = async (chunks: readonly number[], want: Want, options: ReadOptions | undefined): Promise<Entry[]> => {
@@ -166,17 +195,17 @@ export function tilesOf(context: TileContext): Tiles {
         return { domain, name, array: array!, blobs };
       }),
     ]);
+    const draco = isDraco && buffers.size > 0 ? await loadDraco() : undefined;
+    const stored = new Map<Entry, Positions>();
     for (const [entry, blob] of buffers) {
       const where = whereOf(vertices, entry.chunk);
-      entry.rows = present(vertices, entry, blob).length / rowBytes;
-      if (!Number.isInteger(entry.rows))
-        throw new Corrupt(`${where} has ${blob!.length} bytes, which is not whole rows of ${rowBytes}`, { where });
+      const positions = decode(present(vertices, entry, blob), draco, limits, where);
+      stored.set(entry, positions);
+      entry.rows = positions.length / dims;
     }
     for (const entry of entries) if (entry.index === undefined) setFragments(entry, indexes.get(entry), limits);
-    for (const [entry, blob] of buffers) {
-      const stored = positionsOf(blob!, dtype, whereOf(vertices, entry.chunk));
-      entry.positions = gather(stored, entry.index!.rows, dims, root.coordinateOffset);
-    }
+    for (const [entry, positions] of stored)
+      entry.positions = gather(positions, entry.index!.rows, dims, root.coordinateOffset);
     for (const { domain, name, array, blobs } of cells)
       for (const [entry, blob] of blobs) setColumn(entry, domain, name, array, blob);
     if (meta.chunkAttribute !== undefined && want.vertex.includes(meta.chunkAttribute.name))
