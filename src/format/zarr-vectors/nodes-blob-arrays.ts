@@ -47,8 +47,8 @@ export function blobArrays(documents: Documents, level: string): BlobTree {
       return { groups: names.filter(isGroupName), blobs: names, shards };
     },
     async blob(path, options) {
-      const meta = await arrayAt(path, options);
-      if (meta === undefined) return undefined;
+      const meta = await documents.passing(full(path), options);
+      if (meta?.node !== "array") return undefined;
       const [length] = meta.shape;
       const { dtype } = meta;
       const plain =
@@ -74,6 +74,7 @@ export function blobArrays(documents: Documents, level: string): BlobTree {
       return meta && vlenArray(store, place(path), meta, where(path));
     },
     async sizes(path, options) {
+      if (!store.can.list) return undefined;
       const at = place(path);
       const sizes = new Map<string, number>();
       for await (const { key, size = 0 } of store.list(at, { signal: options?.signal })) {

@@ -11,7 +11,6 @@ import type { Json, JsonObject } from "../../bytes/json.js";
 import { Corrupt, InvalidInput } from "../../errors.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import { elementCount } from "../../space/shape.js";
 import { asInteger, asList, asObject, asShape, wrong } from "../zarr/document.js";
 import { Directory } from "./nodes-directory.js";
 import { oncePerKey } from "./once.js";
@@ -31,8 +30,8 @@ export interface BlobTree {
   vlen(path: string, options?: ReadOptions): Promise<VlenArray | undefined>;
   /** Requests for each blob. */
   readonly requests: number;
-  /** Stored bytes of each name directly below. */
-  sizes(path: string, options?: ReadOptions): Promise<ReadonlyMap<string, number>>;
+  /** Stored bytes of each name directly below; undefined where the store cannot list. */
+  sizes(path: string, options?: ReadOptions): Promise<ReadonlyMap<string, number> | undefined>;
 }
 
 export interface Names {
@@ -117,8 +116,8 @@ function blobCells(tree: BlobTree, path: string, attributes: JsonObject, rank: n
       const { groups } = await byBlob(coords, options);
       const sizes = await tree.sizes(path, options);
       let bytes = 0;
-      for (const name of groups.keys()) bytes += sizes.get(name) ?? 0;
-      return { requests: tree.requests * groups.size, bytes, exact: true };
+      for (const name of groups.keys()) bytes += sizes?.get(name) ?? 0;
+      return { requests: tree.requests * groups.size, bytes, exact: sizes !== undefined };
     },
   };
 }
@@ -153,7 +152,7 @@ async function denseBlob(tree: BlobTree, path: string, options: ReadOptions | un
   const given = attributes.shape ?? [attributes.num_objects ?? null, attributes.max_row_length ?? null];
   const shape = asShape(given, "shape", where);
   const [rows = 1, ...row] = shape;
-  const rowBytes = elementCount(row) * dtype.size;
+  const rowBytes = row.reduce((product, length) => product * length, dtype.size);
   return {
     attributes,
     shape,

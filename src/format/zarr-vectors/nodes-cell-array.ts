@@ -167,6 +167,8 @@ async function viewOf(context: CellContext, path: string, meta: ArrayMeta): Prom
 
   const directory = oncePerKey(async (_, signal): Promise<Directory> => {
     if (named === undefined || (deferred && store.can.list)) return list({ signal });
+    if (deferred)
+      note(`The directory of ${full} is still to be written: chunks that it does not name yet are not seen.`);
     return complete(named, { signal });
   });
 

@@ -9,6 +9,7 @@
 import { isJsonObject } from "../../bytes/json.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
+import { Key } from "../../store/key.js";
 import type { ArrayMeta } from "../zarr/types.js";
 import { denseArray, vlenArray } from "./nodes-arrays.js";
 import { type CellContext, cellArray } from "./nodes-cell-array.js";
@@ -61,7 +62,7 @@ export function cellNodes(context: CellNodesContext, dialect: Dialect): LevelNod
       );
     const domain = DOMAINS.find((name) => path === `${name}_attributes`);
     const specs = domain && root.attributeSpecs?.[domain];
-    const declared = isJsonObject(specs) ? Object.keys(specs) : [];
+    const declared = isJsonObject(specs) ? Object.keys(specs).filter(Key.is) : [];
     note(
       `The store cannot list what is below ${full(path)}: ${declared.length > 0 ? `only ${declared.join(", ")}, declared by the root, can be seen` : "nothing of it can be seen"}.`,
     );

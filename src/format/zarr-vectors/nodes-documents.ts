@@ -20,6 +20,8 @@ export interface Documents {
   readonly limits: Limits;
   /** The node at a path below the root; undefined where there is none. */
   node(path: string, options?: ReadOptions): Promise<NodeMeta | undefined>;
+  /** The same, and not kept: for the documents of blobs, of which there are as many as chunks. */
+  passing(path: string, options?: ReadOptions): Promise<NodeMeta | undefined>;
   /** The same, from its own document where it came from consolidated metadata; undefined where it did not. */
   fresh(path: string, options?: ReadOptions): Promise<{ readonly node: NodeMeta | undefined } | undefined>;
   /** Names directly below; undefined where neither the store nor consolidated metadata can tell. */
@@ -38,11 +40,12 @@ export function documentsOf(
   options: ReadOptions,
 ): Documents {
   const limits = withLimits(options.limits);
-  const read = oncePerKey(async (path, signal) => {
+  const load = async (path: string, signal: AbortSignal | undefined): Promise<NodeMeta | undefined> => {
     const key = Key.join(placeOf({ at }, path), "zarr.json");
     const bytes = await store.get(key, { signal, most: limits.metadataBytes });
     return bytes && parseV3(bytes, limits, `${store.url}/${key}`);
-  });
+  };
+  const read = oncePerKey(load);
   let hints = consolidated;
   const parsed = new Map<string, NodeMeta>();
 
@@ -55,6 +58,9 @@ export function documentsOf(
       if (known === undefined) return read(path, options?.signal);
       parsed.set(path, known);
       return known;
+    },
+    async passing(path, options) {
+      return hints?.get(path)?.meta() ?? load(path, options?.signal);
     },
     async fresh(path, options) {
       if (hints?.has(path) !== true) return undefined;
@@ -69,7 +75,7 @@ export function documentsOf(
       }
       if (consolidated === undefined) return undefined;
       const start = path === "" ? "" : `${path}/`;
-      const below = [...consolidated.keys()].filter((name) => name.startsWith(start));
+      const below = [...consolidated.keys()].filter((name) => name.startsWith(start) && Key.is(name));
       return [...new Set(below.map((name) => name.slice(start.length).split("/")[0]!))].sort();
     },
   };

@@ -252,6 +252,22 @@ describe("directories", () => {
     expect((await (await (await opened.nodes(0)).cells("vertices"))!.directory()).count).toBe(2);
     expect(opened.notes).toEqual([]);
   });
+  test("whose level does not name an index, neither: a forbidden one is absent", async () => {
+    const copy = await copyOf("v0.9.2/points_compressed_zstd");
+    const secret = (level: Store) =>
+      web(
+        wrap(level, {
+          get: async (at, options) => {
+            if (at === "0/object_index/zarr.json") throw new Unsupported("403", { reason: "forbidden" });
+            return level.get(at, options);
+          },
+        }),
+      );
+    const opened = await openStore(secret(copy));
+    expect((await opened.nodes(0)).dialect.manifests).toBe("none");
+    expect(opened.notes.join()).toMatch(/forbids to look for/);
+    await expect((await openStore(secret(await copyOf("v0.9.2/graph_2d")))).nodes(0)).rejects.toThrow("403");
+  });
   test("outside their grid, or of another rank, are Corrupt", async () => {
     for (const keys of [["0.2"], ["-1.0"], ["0.0.0"], ["0"], ["00.0"], ["0.x"], [0]]) {
       const copy = await copyOf("v0.9.2/graph_2d");

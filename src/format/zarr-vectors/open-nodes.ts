@@ -6,7 +6,7 @@
  * The levels are those that the store lists. Where it cannot list, the root's multiscales document names them.
  */
 import type { JsonObject } from "../../bytes/json.js";
-import { Corrupt, NotFound, Unsupported } from "../../errors.js";
+import { Corrupt, NotFound, OctavoError, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { Key, Prefix } from "../../store/key.js";
@@ -113,6 +113,19 @@ async function openFound(
     if (vertices !== undefined) return vertices.node === "array" ? "cells" : "blobs";
     return compareVersions(root.version, "0.9.0") < 0 ? "blobs" : "cells";
   };
+  /** Who may not list may be refused what is not there. What the level does not name either is taken for absent then. */
+  const indexOf = async ({ path, arraysPresent }: LevelMeta, options: ReadOptions) => {
+    try {
+      return await documents.node(`${path}/object_index`, options);
+    } catch (error) {
+      const refused = error instanceof OctavoError && error.reason === "forbidden";
+      if (!refused || arraysPresent.includes("object_index")) throw error;
+      note(
+        `The store forbids to look for ${path}/object_index, which the level does not name: it is taken for absent.`,
+      );
+      return undefined;
+    }
+  };
   const nodesAt = async (
     path: string,
     container: Dialect["container"],
@@ -126,7 +139,7 @@ async function openFound(
     const rank = root.axes.length + (meta?.chunkAttribute === undefined ? 0 : 1);
     const evidence = { version: root.version, capabilities: root.capabilities, container, where };
     if (container === "cells") {
-      const index = meta && (await documents.node(`${path}/object_index`, options))?.attributes;
+      const index = meta && (await indexOf(meta, options))?.attributes;
       const context = { documents, level: path, rank, deferred: meta?.presenceDeferred === true, note, root, levels };
       return cellNodes(context, dialectOf({ ...evidence, names: undefined, index, denseAttributes: true }));
     }
@@ -195,7 +208,12 @@ async function openFound(
     nodes: (number, options) => nodes(String(number), options?.signal),
     parametric: (options) => parametric("", options?.signal),
     async headers(options) {
-      const names = (await documents.names("headers", options)) ?? [];
+      const names = await documents.names("headers", options);
+      if (names === undefined) {
+        if ((await documents.node("headers", options)) !== undefined)
+          note("The store cannot list the headers that it has.");
+        return new Map();
+      }
       const tree = treeAt("headers");
       const attributes = await Promise.all(names.map((name) => tree.attributes(name, options)));
       return new Map(names.map((name, i) => [name, attributes[i] ?? {}]));
