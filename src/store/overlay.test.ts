@@ -128,20 +128,21 @@ describe("an overlay", () => {
 
 describe("a damaged log", () => {
   const id = "0-ffffffff-1-1-0-abababababababab";
-  const pending = { id, applier: id, beat: 0 };
+  const pending = { id, applier: id, beat: 0, lease: 1 };
   const heads: Record<string, unknown> = {
     "no object": [],
     "no generation": { octavo: 1, recent: [] },
     "half a generation": { octavo: 1, generation: 0.5, recent: [] },
     "recent is no list": { octavo: 1, generation: 1, recent: 7 },
     "pending without an id": { octavo: 1, generation: 1, recent: [id], pending: {} },
+    "pending without a lease": { octavo: 1, generation: 1, recent: [id], pending: { ...pending, lease: -1 } },
     "pending is not recent": { octavo: 1, generation: 1, recent: [], pending },
     "its journal is missing": { octavo: 1, generation: 1, recent: [id], pending },
   };
   it.each(Object.entries(heads))("%s", async (_, head) => {
     const store = await fill(memoryStore(), { [headKey(at)]: text(JSON.stringify(head)) });
     await expect(overlay(store, at)).rejects.toBeInstanceOf(Corrupt);
-    await expect(Transaction.begin(store, at, { lease: 1 })).rejects.toBeInstanceOf(Corrupt);
+    await expect(Transaction.begin(store, at)).rejects.toBeInstanceOf(Corrupt);
   });
 
   it("is not understood if it is of a later version", async () => {
@@ -172,7 +173,7 @@ describe("a damaged log", () => {
     });
     const { store: view } = await overlay(store, at);
     await expect(view.get(k("data/a"))).rejects.toBeInstanceOf(Corrupt);
-    await expect(Transaction.begin(store, at, { lease: 1 })).rejects.toBeInstanceOf(Corrupt);
+    await expect(Transaction.begin(store, at)).rejects.toBeInstanceOf(Corrupt);
     expect(await inPlace(store)).toEqual({});
   });
 

@@ -9,7 +9,7 @@ import { type Changes, Head, Id, Journal, journalKey, type Place, partKey, type 
 import { viewOf } from "./transaction-view.js";
 import type { CallOptions } from "./types.js";
 
-/** Where the transactions are, and how long the silence of an applier elsewhere is borne, in milliseconds. */
+/** Where the transactions are, and for how many milliseconds they say that they live. */
 export interface Log extends Place {
   readonly lease: number;
 }
@@ -37,7 +37,7 @@ export async function settle(log: Log, me: Self, known?: Seen, call?: CallOption
       if (pending.applier === me.id) {
         if (isStale(log, me)) await claim(log, me, seen);
         else await redo(log, me, seen);
-      } else if (Id.isDead(pending.applier) || Date.now() - silent.since > log.lease) await claim(log, me, seen);
+      } else if (Id.isDead(pending.applier) || Date.now() - silent.since > pending.lease) await claim(log, me, seen);
       else await pause(Math.random() * Math.min(200, 4 * ++polls), call?.signal);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error; // somebody else has taken over, or was faster
@@ -50,9 +50,10 @@ const isStale = ({ lease }: Log, { since }: Self): boolean => Date.now() - since
 
 /** Makes `me` the applier, or says once more that `me` is. */
 async function claim(log: Log, me: Self, seen: Seen): Promise<void> {
-  const pending = seen.head.pending!;
+  const { id, beat } = seen.head.pending!;
   const now = Date.now();
-  await Head.swap(log, seen, { ...seen.head, pending: { ...pending, applier: me.id, beat: pending.beat + 1 } });
+  const pending = { id, applier: me.id, beat: beat + 1, lease: log.lease };
+  await Head.swap(log, seen, { ...seen.head, pending });
   me.since = now;
 }
 

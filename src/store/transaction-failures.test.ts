@@ -58,7 +58,7 @@ describe("failing storage", () => {
 
   it.each(Object.entries(ways))("%s: before or after, and the next writer goes on", async (way, fail) => {
     for (const memory of [undefined, 1]) {
-      for (const steps of [0, 1, 2]) {
+      for (const steps of [0, 1]) {
         let [n, fired] = [0, true];
         while (fired) {
           fired = false;
@@ -85,19 +85,17 @@ describe("failing storage", () => {
     }
   });
 
-  it("a commit whose answer was lost is a commit, and is not made twice", async () => {
-    const store = memoryStore();
-    let swaps = 0;
+  /** The answer to the first swap of the head is lost, and the look at it that follows fails. */
+  async function doubtful(store: Store): Promise<Transaction> {
+    let swapped = 0;
+    const lost = () => new LimitExceeded("no answer", { reason: "timeout" });
     const lossy = wrap(store, {
       async set(key, value, call) {
         await store.set(key, value, call);
-        if (key === headKey(at) && ++swaps === 1) throw new LimitExceeded("no answer", { reason: "timeout" });
+        if (key === headKey(at) && ++swapped === 1) throw lost();
       },
       async get(key, call) {
-        if (key === headKey(at) && swaps === 1) {
-          swaps++;
-          throw new LimitExceeded("no answer", { reason: "timeout" });
-        }
+        if (key === headKey(at) && swapped === 1 && ++swapped) throw lost();
         return store.get(key, call);
       },
     });
@@ -105,8 +103,22 @@ describe("failing storage", () => {
     await transaction.store.set(k("data/a"), text("once"));
     await expect(transaction.commit()).rejects.toMatchObject({ reason: "timeout" });
     expect(await seenThrough(store)).toEqual({ "data/a": "once" });
+    return transaction;
+  }
+
+  it("a commit whose answer was lost is a commit, and is not made twice", async () => {
+    const store = memoryStore();
+    const transaction = await doubtful(store);
     expect(await transaction.commit()).toEqual({ generation: 1 });
-    expect(await read(store, "data/a")).toBe("once");
+    expect(await inPlace(store)).toEqual({ "data/a": "once" });
+  });
+
+  it("a commit whose answer was lost loses nothing when it is given up", async () => {
+    const store = memoryStore();
+    await (await doubtful(store)).abort();
+    expect(await seenThrough(store)).toEqual({ "data/a": "once" });
+    await Transaction.recover(store, at);
+    expect(await inPlace(store)).toEqual({ "data/a": "once" });
   });
 
   it("a commit that cannot be applied is seen by readers, and applied by the next writer", async () => {
@@ -132,12 +144,15 @@ describe("dead or alive", () => {
     await transaction.store.set(k("data/a"), text("new"));
     await transaction.commit();
     const head = await headOf(store);
-    await store.set(headKey(at), text(JSON.stringify({ ...head, pending: { ...head.pending, applier: stranger() } })));
-    const waits = Transaction.begin(store, at, { lease: 60_000, signal: AbortSignal.timeout(30) });
+    const elsewhere = (lease: number) =>
+      text(JSON.stringify({ ...head, pending: { ...head.pending, applier: stranger(), lease } }));
+    await store.set(headKey(at), elsewhere(60_000));
+    const waits = Transaction.begin(store, at, { signal: AbortSignal.timeout(30) });
     await expect(waits).rejects.toMatchObject({ name: "TimeoutError" });
     expect(await read(store, "data/a")).toBe("1");
+    await store.set(headKey(at), elsewhere(40));
     const started = Date.now();
-    await Transaction.begin(store, at, { lease: 40 });
+    await Transaction.begin(store, at);
     expect(Date.now() - started).toBeGreaterThanOrEqual(40);
     expect(await read(store, "data/a")).toBe("new");
   });
@@ -168,13 +183,12 @@ describe("dead or alive", () => {
         freeze = go;
       });
     });
-    const one = await Transaction.begin(frozen, at, { lease: 1000 });
+    const one = await Transaction.begin(frozen, at, { lease: 200 });
     await one.store.set(k("data/a"), text("one"));
     const done = one.commit();
     while (freeze === undefined) await new Promise((next) => setTimeout(next, 1));
-    await Transaction.run(store, at, (view) => view.set(k("data/a"), text("two")), { lease: 30 });
+    await Transaction.run(store, at, (view) => view.set(k("data/a"), text("two")));
     expect(await read(store, "data/a")).toBe("two");
-    await new Promise((next) => setTimeout(next, 600)); // half of its lease
     freeze();
     expect(await done).toMatchObject({ generation: 1 });
     expect(await read(store, "data/a")).toBe("two");

@@ -5,7 +5,8 @@
  * | key          | value                                                                                               |
  * |--------------|-----------------------------------------------------------------------------------------------------|
  * | head         | {"octavo": 1, "generation": commits so far, "recent": [ids, the newest first],                      |
- * |              | "pending": {"id", "applier": id, "beat": count}}; without "pending" every commit has been applied   |
+ * |              | "pending": {"id", "applier": id, "beat": count, "lease": milliseconds}}; without "pending" every    |
+ * |              | commit has been applied                                                                             |
  * | <id>.journal | {"octavo": 1, "values": [[key, part, offset, length], …], "deletes": [key, …]}                      |
  * | <id>.<part>  | the bytes of staged values, one after another                                                       |
  *
@@ -64,8 +65,16 @@ export interface Head {
   readonly generation: number;
   /** Who made the last commits, the newest first; their journals are kept, so that it is known what they changed. */
   readonly recent: readonly string[];
-  /** The last commit, while it is being applied, and by whom; `beat` counts the applier's signs of life. */
-  readonly pending?: { readonly id: string; readonly applier: string; readonly beat: number } | undefined;
+  /** The last commit, while it is being applied. */
+  readonly pending?: Pending | undefined;
+}
+
+/** Who brings a commit to its places, how often he has said that he lives, and for how long his word is good. */
+export interface Pending {
+  readonly id: string;
+  readonly applier: string;
+  readonly beat: number;
+  readonly lease: number;
 }
 
 /** A head as it was read; no version: it was not there. */
@@ -83,21 +92,22 @@ export const Head = {
     const { generation, recent, pending } = document(bytes, where);
     if (!isCount(generation) || !isStrings(recent)) throw damaged(where, "a generation and a list of recent commits");
     if (pending === undefined) return { generation, recent };
-    const { id, applier, beat } = isJsonObject(pending) ? pending : {};
-    if (typeof id !== "string" || typeof applier !== "string" || !isCount(beat) || recent[0] !== id) {
+    const { id, applier, beat, lease } = isJsonObject(pending) ? pending : {};
+    if (typeof id !== "string" || id !== recent[0])
       throw damaged(where, "a pending commit that is the most recent one");
-    }
-    return { generation, recent, pending: { id, applier, beat } };
+    if (typeof applier !== "string" || !isCount(beat) || !isCount(lease))
+      throw damaged(where, "an applier with a lease");
+    return { generation, recent, pending: { id, applier, beat, lease } };
   },
 
   encode: ({ generation, recent, pending }: Head): Uint8Array =>
-    written({ octavo: 1, generation, recent, ...(pending && { pending }) }, "the head of a log"),
+    written({ octavo: 1, generation, recent, ...(pending && { pending: { ...pending } }) }, "the head of a log"),
 
   /** What the head becomes by the commit of `id`. */
-  after: ({ generation, recent }: Head, id: string): Head => ({
+  after: ({ generation, recent }: Head, id: string, lease: number): Head => ({
     generation: generation + 1,
     recent: [id, ...recent].slice(0, RECENT),
-    pending: { id, applier: id, beat: 0 },
+    pending: { id, applier: id, beat: 0, lease },
   }),
 
   /** Whether no commit lies between the two. */

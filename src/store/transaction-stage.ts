@@ -30,7 +30,7 @@ export interface Stage {
   /** Writes what waits in memory, which it stays in as well, and the journal; once. */
   flush(call: CallOptions | undefined): Promise<void>;
   /** A key by which somebody else's commit concerns this transaction. */
-  concernedBy(id: string, changes: Changes): Key | undefined;
+  concernedBy(changes: Changes): Key | undefined;
   /** Takes all of it out of the store, as far as that can be done. */
   remove(): Promise<void>;
 }
@@ -70,6 +70,7 @@ export function stageFor(place: Place, id: string, most: number): Stage {
   }
 
   function change(key: Key, to: Staged | undefined, call: SetOptions | undefined, below: string | undefined): void {
+    mustTake(key, call); // once more: it may have ended while a condition was looked at
     const before = changes.get(key);
     if (call?.if !== undefined) insist(call.if, changes.has(key) ? before?.version : below, `${store.url}/${key}`);
     if (before !== undefined && waiting.delete(before)) held -= before.length;
@@ -145,7 +146,6 @@ export function stageFor(place: Place, id: string, most: number): Stage {
         open.mustBeOpen();
         open.end();
         await pending;
-        mustTake(key, call);
         if (large === undefined) return hold(key, concat(pieces), call);
         await large.sink.commit();
         const below = await versionBelow(key, call);
@@ -185,8 +185,7 @@ export function stageFor(place: Place, id: string, most: number): Stage {
       },
       write: sink,
       async delete(key, call) {
-        mustTake(key, call);
-        change(key, undefined, undefined, undefined);
+        change(key, undefined, call, undefined);
       },
       close: async () => {}, // the store is not the transaction's
     }),
@@ -206,13 +205,12 @@ export function stageFor(place: Place, id: string, most: number): Stage {
       state = "flushed";
     },
 
-    concernedBy(other, theirs) {
-      const [mine, its] = [stemOf(at, id), stemOf(at, other)];
+    concernedBy(theirs) {
+      const mine = stemOf(at, id);
       for (const key of theirs.keys()) {
         if (changes.has(key) || reads.has(key) || key.startsWith(mine)) return key;
         if (!isPrivate(key)) for (const prefix of listed) if (key.startsWith(prefix)) return key;
       }
-      for (const key of changes.keys()) if (key.startsWith(its)) return key;
       return undefined;
     },
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { all, at, inPlace, k, logs, read, text } from "../../test/transactions.js";
 import { Conflict } from "../errors.js";
 import { faultyStore, recordingStore, runStoreSuite } from "../testing/index.js";
+import { pattern } from "../testing/store-reads.js";
 import { Prefix } from "./key.js";
 import { memoryStore } from "./memory.js";
 import { overlay } from "./overlay.js";
@@ -92,7 +93,7 @@ describe("a transaction", () => {
 
   it("copies a value of any size in pieces", async () => {
     const store = memoryStore();
-    const large = Uint8Array.from({ length: 9_000_000 }, (_, i) => i % 251);
+    const large = pattern(9_000_000);
     await Transaction.run(store, at, (view) => view.set(k("data/large"), large), { memory: 1000 });
     expect(Buffer.compare((await store.get(k("data/large")))!, large)).toBe(0);
   });
@@ -226,7 +227,7 @@ describe("any order of the steps of two transactions", () => {
         expect(orders.map((states) => states.at(-1))).toContainEqual(await inPlace(store));
         for (const found of readers) expect(orders.flat()).toContainEqual(found);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });

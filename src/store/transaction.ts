@@ -20,14 +20,14 @@
  * One applier at a time. A second one would be harmless, since it writes the same values, were it not for the one that is
  * late: it would overwrite what the commit after next has brought. So the head names the applier, and another takes its
  * place only by swapping the head: at once if the applier is known to be dead (a process of this machine that is gone, a
- * failed call of this thread); else after it has not touched the head for a lease, by the watcher's own clock. The applier
- * touches it every quarter of a lease and aborts its own writes after half of one. What is left is a write that was
+ * failed call of this thread); else after it has not touched the head for its lease, by the watcher's own clock. The applier
+ * touches it every quarter of the lease and aborts its own writes after half of it. What is left is a write that was
  * sent before half a lease and takes effect after a whole one, on storage that carries out what its client has given up.
  *
  * Sweeping. What killed transactions have staged is removed by a transaction whose changes are these deletes: their maker is
- * known to be dead, or cannot be seen and has begun a day ago. If he lives after all, his own parts were changed by
- * somebody else's commit, or his commit came first and changed what the sweeper wants to delete: one of the two gets Conflict,
- * and no commit can have lost a part of itself.
+ * known to be dead, or cannot be seen and has begun a day ago. If he lives after all and commits later, somebody else's
+ * commit has changed his own parts, and he gets Conflict; if he commits earlier, all is in its place before the sweeper's
+ * commit. So no commit can lose a part of itself.
  *
  * Lost answers. When the swap fails otherwise than by Conflict it may still have happened; the recent commits in the head
  * tell. If they cannot be read either, `commit` throws and may be called again. Until then nothing of the log is removed.
@@ -46,7 +46,7 @@ import { cannot } from "./wrap.js";
 
 /** How a transaction waits and stages. */
 export interface TransactionOptions extends CallOptions {
-  /** Milliseconds of silence after which a writer that cannot be seen from here counts as dead. A minute: no write takes half of it. */
+  /** Milliseconds of silence after which others may apply what this one has committed. A minute: no write takes half of it. */
   readonly lease?: number | undefined;
   /** Bytes of staged values that are held in memory. 8 MiB: then most edits are one part. */
   readonly memory?: number | undefined;
@@ -161,7 +161,7 @@ async function start(
     for (const other of recent.slice(0, behind)) {
       const changes = await Journal.get(log, other, call);
       if (changes === undefined) throw conflict("what they changed is no longer known");
-      const key = stage.concernedBy(other, changes);
+      const key = stage.concernedBy(changes);
       if (key !== undefined) throw conflict(`they wrote ${key}`);
     }
     checked = generation;
@@ -178,7 +178,7 @@ async function start(
       await stage.flush(call);
       me.since = Date.now();
       try {
-        await Head.swap(log, seen, Head.after(seen.head, id), call);
+        await Head.swap(log, seen, Head.after(seen.head, id, log.lease), call);
         return seen.head.generation + 1;
       } catch (error) {
         if (error instanceof Conflict) continue; // also where our own answer got lost and the request was sent again
