@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, "..");
 const python = pythonOf("zarr-vectors-0.9");
 const stores = join(root, ".cache/bench/zarr-vectors");
 
-export interface Result {
+interface Result {
   readonly wall: number;
   readonly cpu: number;
   readonly peak: number;

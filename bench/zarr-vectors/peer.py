@@ -3,8 +3,8 @@
 KIND and COUNT: points 1000000 | 4000000, streamlines 100000 | 25000, mesh 1000000 | 250000 (faces, about).
 CASE: write, read, box (1 % of the volume), object (one, warm), objects (1,000), validate (level 5).
 Prints one JSON line: {kind, count, case, wall, cpu, peak (MB), base (MB, before the case), …what was found}. One case per
-process, timed after imports and, for write, after the inputs are in memory. 8 cells per axis, nothing compressed: the
-reference's own way.
+process, timed after imports and, for write, after the inputs are in memory. 8 cells per axis; all else, zstd among it, is the
+reference's own choice.
 """
 import json
 import os
