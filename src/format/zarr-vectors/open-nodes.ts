@@ -12,6 +12,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { readDocument } from "../zarr/document.js";
+import { urlOf as nodeUrl } from "../zarr/node.js";
 import { parseV3 } from "../zarr/parse.js";
 import type { Consolidated } from "../zarr/types.js";
 import { dialectOf, refuseLinksOf08 } from "./dialect.js";
@@ -49,55 +50,58 @@ export interface OpenedStore {
   headers(options?: ReadOptions): Promise<ReadonlyMap<string, JsonObject>>;
 }
 
-/** The attributes of a root, and how its nodes are kept; undefined where there is no store of this format. */
-interface Found {
+/** A root that was found, before it is parsed. */
+export interface FoundRoot {
   readonly attributes: JsonObject;
   /** The document that they come from, for people. */
   readonly where: string;
   readonly files: boolean;
   readonly consolidated?: Consolidated | undefined;
+  /** Opens the store, without asking again for what was read. */
+  open(): Promise<OpenedStore>;
 }
+type Found = Omit<FoundRoot, "open">;
 
-/** Looks for a root. A document that is there but damaged is Corrupt. */
-export async function findRoot(store: Store, at: Prefix, options: OpenStoreOptions = {}): Promise<Found | undefined> {
+/** Looks for a root; undefined where there is no store of this format. A document that is there but damaged is Corrupt. */
+export async function findRoot(
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: OpenStoreOptions = {},
+): Promise<FoundRoot | undefined> {
   const limits = withLimits(options.limits);
   const get = (name: string) => store.get(Key.join(at, name), { signal: options.signal, most: limits.metadataBytes });
   const where = (name: string): string => `${store.url}/${at}${name}`;
+  const found = (root: Found): FoundRoot => ({ ...root, open: () => openFound(store, at, root, options) });
   const document = await get("zarr.json");
   if (document === undefined) {
     const old = await get(".zattrs");
     const attributes = old && readDocument(old, limits, where(".zattrs"));
-    return attributes && isRoot(attributes) ? { attributes, where: where(".zattrs"), files: true } : undefined;
+    return attributes && isRoot(attributes) ? found({ attributes, where: where(".zattrs"), files: true }) : undefined;
   }
   const node = parseV3(document, limits, where("zarr.json"));
   if (!isRoot(node.attributes)) return undefined;
   if (node.node === "array")
     throw new Corrupt(`${where("zarr.json")} should be a group, found an array`, { where: where("zarr.json") });
   const consolidated = options.consolidated === false ? undefined : node.consolidated;
-  return { attributes: node.attributes, where: where("zarr.json"), files: false, consolidated };
+  return found({ attributes: node.attributes, where: where("zarr.json"), files: false, consolidated });
 }
 
+/** The store at a place; NotFound where there is none. */
 export async function openStore(
   store: Store,
   at: Prefix = Prefix.root,
   options: OpenStoreOptions = {},
 ): Promise<OpenedStore> {
-  const url = at === "" ? store.url : `${store.url}/${at.slice(0, -1)}`;
   const found = await findRoot(store, at, options);
-  if (found === undefined)
-    throw new NotFound(`${url} is no Zarr Vectors store: neither zarr.json nor .zattrs has the key zarr_vectors`, {
-      where: url,
-    });
-  return openFound(store, at, url, found, options);
+  if (found !== undefined) return found.open();
+  const where = nodeUrl(store, at);
+  throw new NotFound(`${where} is no Zarr Vectors store: neither zarr.json nor .zattrs has the key zarr_vectors`, {
+    where,
+  });
 }
 
-async function openFound(
-  store: Store,
-  at: Prefix,
-  url: string,
-  found: Found,
-  options: OpenStoreOptions,
-): Promise<OpenedStore> {
+async function openFound(store: Store, at: Prefix, found: Found, options: OpenStoreOptions): Promise<OpenedStore> {
+  const url = nodeUrl(store, at);
   const root = parseRoot(found.attributes, found.where);
   const documents = documentsOf(store, at, found.consolidated, options);
   const notes = [...root.notes];

@@ -12,7 +12,7 @@ export async function detectZarrVectors(
 ): Promise<Match | undefined> {
   const found = await findRoot(store, at, options);
   if (found === undefined) return undefined;
-  const opened = await openStore(store, at, options);
+  const opened = await found.open();
   const { version, geometryTypes } = opened.root;
   return {
     format: "zarr-vectors",
