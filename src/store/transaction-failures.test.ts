@@ -86,39 +86,61 @@ describe("failing storage", () => {
   });
 
   /** The answer to the first swap of the head is lost, and the look at it that follows fails. */
-  async function doubtful(store: Store): Promise<Transaction> {
-    let swapped = 0;
+  function lossy(store: Store, swapped: (head: string) => void = () => {}): Store {
+    let swaps = 0;
     const lost = () => new LimitExceeded("no answer", { reason: "timeout" });
-    const lossy = wrap(store, {
+    return wrap(store, {
       async set(key, value, call) {
         await store.set(key, value, call);
-        if (key === headKey(at) && ++swapped === 1) throw lost();
+        if (key !== headKey(at)) return;
+        swapped(new TextDecoder().decode(value));
+        if (++swaps === 1) throw lost();
       },
       async get(key, call) {
-        if (key === headKey(at) && swapped === 1 && ++swapped) throw lost();
+        if (key === headKey(at) && swaps === 1 && ++swaps) throw lost();
         return store.get(key, call);
       },
     });
-    const transaction = await Transaction.begin(lossy, at);
+  }
+
+  async function doubtful(store: Store, lease?: number): Promise<Transaction> {
+    const transaction = await Transaction.begin(store, at, { lease });
     await transaction.store.set(k("data/a"), text("once"));
     await expect(transaction.commit()).rejects.toMatchObject({ reason: "timeout" });
-    expect(await seenThrough(store)).toEqual({ "data/a": "once" });
     return transaction;
   }
 
   it("a commit whose answer was lost is a commit, and is not made twice", async () => {
     const store = memoryStore();
-    const transaction = await doubtful(store);
+    const transaction = await doubtful(lossy(store));
+    expect(await seenThrough(store)).toEqual({ "data/a": "once" });
     expect(await transaction.commit()).toEqual({ generation: 1 });
     expect(await inPlace(store)).toEqual({ "data/a": "once" });
   });
 
+  it("a commit whose answer was lost is not planned again, though the data have changed", async () => {
+    const store = memoryStore();
+    await expect(step(lossy(store))).rejects.toMatchObject({ reason: "timeout" });
+    expect(await seenThrough(store)).toEqual(state(1));
+  });
+
   it("a commit whose answer was lost loses nothing when it is given up", async () => {
     const store = memoryStore();
-    await (await doubtful(store)).abort();
+    await (await doubtful(lossy(store))).abort();
     expect(await seenThrough(store)).toEqual({ "data/a": "once" });
     await Transaction.recover(store, at);
     expect(await inPlace(store)).toEqual({ "data/a": "once" });
+  });
+
+  it("who has slept since the commit says that he lives before he applies it", async () => {
+    const heads: string[] = [];
+    const transaction = await doubtful(
+      lossy(memoryStore(), (head) => heads.push(head)),
+      400,
+    );
+    await new Promise((done) => setTimeout(done, 110));
+    await transaction.commit();
+    expect(heads.map((head) => JSON.parse(head).pending?.beat)).toEqual([0, 1, undefined]);
   });
 
   it("a commit that cannot be applied is seen by readers, and applied by the next writer", async () => {
@@ -132,6 +154,21 @@ describe("failing storage", () => {
     await Transaction.recover(store, at);
     expect(await inPlace(store)).toEqual({ "data/a": "new", other: "3" });
   });
+});
+
+it("an application that fails leaves no write under way, which could come after a later commit", async () => {
+  const ended: string[] = [];
+  const uneven = faultyStore(memoryStore(), async ({ kind, at }) => {
+    if (kind !== "set" || at.includes(".octavo/")) return;
+    if (at === "data/1") throw new LimitExceeded("no");
+    await new Promise((done) => setTimeout(done, 20));
+    ended.push(at);
+  });
+  const { unapplied } = await Transaction.run(uneven, at, async (view) => {
+    for (const n of [1, 2, 3]) await view.set(k(`data/${n}`), text(""));
+  });
+  expect(unapplied).toBeInstanceOf(LimitExceeded);
+  expect(ended).toEqual(["data/2", "data/3"]);
 });
 
 /** Ids of writers that cannot be seen from here. */

@@ -162,6 +162,16 @@ describe("two transactions", () => {
     expect((await logs(store)).length).toBe(33);
   });
 
+  it("get Conflict where it is not known what the other changed", async () => {
+    const store = await withData();
+    const [one, two] = await both(store);
+    await one.store.set(k("data/a"), text("one"));
+    await two.store.set(k("data/z"), text("two"));
+    await one.commit();
+    for (const name of await logs(store)) if (name.endsWith("journal")) await store.delete(k(`data/.octavo/${name}`));
+    await expect(two.commit()).rejects.toBeInstanceOf(Conflict);
+  });
+
   it("that add up at once lose nothing", async () => {
     const store = await withData({ "data/a": "0" });
     const add = () =>
