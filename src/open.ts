@@ -3,7 +3,9 @@ import { InvalidInput, NotFound, OctavoError, Unsupported } from "./errors.js";
 import { formats } from "./formats.js";
 import type { Dataset } from "./model/dataset.js";
 import type { Format, FormatOptions, Match } from "./model/format.js";
+import type { Key } from "./store/key.js";
 import type { Location, LocationOptions } from "./store/open.js";
+import type { Store } from "./store/types.js";
 
 /** How to reach an address, and what to take it for. */
 export interface OpenOptions extends LocationOptions {
@@ -31,8 +33,9 @@ export async function detect(
   }
   const where = `${store.url}/${file ?? at}`.replace(/\/$/, "");
   if (file !== undefined) throw new Unsupported(`${where} is a single file, and none of the formats is one`, { where });
+  const get = readOnce(store);
   for (const format of candidates) {
-    const match = await format.detect(store, at, options);
+    const match = await format.detect(store, at, { ...options, get });
     if (match !== undefined) return { format, match };
   }
   if (await isEmpty(location, options)) throw new NotFound(`${where} is not there, or empty`, { where });
@@ -41,6 +44,18 @@ export async function detect(
     where,
     hint: "Is the address right? Perhaps the data are one folder further down.",
   });
+}
+
+/** A document that one format has asked for is not read again for the next. */
+function readOnce(store: Store): Store["get"] {
+  const documents = new Map<Key, ReturnType<Store["get"]>>();
+  return (key, options) => {
+    const known = documents.get(key);
+    if (known !== undefined) return known;
+    const asked = store.get(key, options);
+    documents.set(key, asked);
+    return asked;
+  };
 }
 
 /** Whether the store knows of nothing below a place; one that cannot or will not say does not know. */

@@ -10,6 +10,8 @@ export interface FormatOptions {
   readonly signal?: AbortSignal | undefined;
   /** What may be allocated; `defaultLimits` has the rest. */
   readonly limits?: Partial<Limits> | undefined;
+  /** Reads documents in place of the store's own `get`, while one format after the other is asked: each is read once. */
+  readonly get?: Store["get"] | undefined;
 }
 
 /** A format's answer to "is this yours?" */

@@ -9,6 +9,7 @@ import type { JsonObject } from "../../bytes/json.js";
 import { Corrupt, NotFound, OctavoError, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
+import type { FormatOptions } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { readDocument } from "../zarr/document.js";
@@ -66,10 +67,11 @@ type Found = Omit<FoundRoot, "open">;
 export async function findRoot(
   store: Store,
   at: Prefix = Prefix.root,
-  options: OpenStoreOptions = {},
+  options: OpenStoreOptions & Pick<FormatOptions, "get"> = {},
 ): Promise<FoundRoot | undefined> {
   const limits = withLimits(options.limits);
-  const get = (name: string) => store.get(Key.join(at, name), { signal: options.signal, most: limits.metadataBytes });
+  const { signal, get: read = store.get.bind(store) } = options;
+  const get = (name: string) => read(Key.join(at, name), { signal, most: limits.metadataBytes });
   const where = (name: string): string => `${store.url}/${at}${name}`;
   const found = (root: Found): FoundRoot => ({ ...root, open: () => openFound(store, at, root, options) });
   const document = await get("zarr.json");
@@ -154,18 +156,29 @@ async function openFound(store: Store, at: Prefix, found: Found, options: OpenSt
       );
     const tree = treeAt(path);
     const { groups: names } = await tree.names("", options);
-    const index = names.includes("object_index") ? await tree.attributes("object_index", options) : undefined;
+    const index = names.includes("object_index") ? await readIndex(tree, where, options) : undefined;
     const [attribute] = (await tree.names("object_attributes", options)).groups;
     const denseAttributes =
       attribute !== undefined && (await tree.dense(`object_attributes/${attribute}`, options)) !== undefined;
     const dialect = dialectOf({ ...evidence, names, index, denseAttributes });
     if (names.includes("cross_chunk_links") && container === "blobs") await checkLinks(tree, options);
-    if (index !== undefined && (await tree.names("object_index", options)).groups.includes("pending"))
+    return blobNodes(tree, dialect, rank);
+  };
+
+  /** The attributes of an object index; undefined where it is lost: `shard_store` of 0.3 deleted the blobs of every one. */
+  const readIndex = async (tree: BlobTree, where: string, options: ReadOptions): Promise<JsonObject | undefined> => {
+    const [index, { groups, blobs }] = await Promise.all([
+      tree.attributes("object_index", options),
+      tree.names("object_index", options),
+    ]);
+    if (groups.includes("pending"))
       throw new Unsupported(
         `${where} has changes of its object index in object_index/pending, which Octavo does not read`,
         { where },
       );
-    return blobNodes(tree, dialect, rank);
+    const lost = typeof index?.num_objects === "number" && index.num_objects > 0 && blobs.length === 0;
+    if (lost) note(`The object index of ${where} is lost: which vertices belong to an object cannot be told.`);
+    return lost ? undefined : index;
   };
 
   const pathOf = (level: number): string => {

@@ -15,7 +15,7 @@ import { NotFound, OctavoError } from "../../errors.js";
 import { type Limits, withLimits } from "../../limits.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { Child, ReadOptions } from "../../model/dataset.js";
-import type { Match } from "../../model/format.js";
+import type { FormatOptions, Match } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { arrayNode, groupNode, urlOf, type ZarrGroup, type ZarrNode } from "./node.js";
@@ -28,6 +28,8 @@ export interface OpenOptions extends ReadOptions {
   readonly consolidated?: boolean | undefined;
 }
 
+type DetectOptions = OpenOptions & Pick<FormatOptions, "get">;
+
 /** What is there, before it is parsed. */
 interface Found {
   readonly version: ZarrVersion;
@@ -39,14 +41,15 @@ interface Found {
 async function find(
   store: Store,
   at: Prefix,
-  options: OpenOptions = {},
+  options: DetectOptions = {},
   versions: readonly ZarrVersion[] = [3, 2, 1, 0],
 ): Promise<Found | undefined> {
   const limits = withLimits(options.limits);
   const keyOf = (name: string): Key => Key.join(at, name);
   const where = (name: string): string => `${store.url}/${keyOf(name)}`;
+  const { signal, get: read = store.get.bind(store) } = options;
   const get = (name: string): Promise<Uint8Array | undefined> =>
-    store.get(keyOf(name), { signal: options.signal, most: limits.metadataBytes });
+    read(keyOf(name), { signal, most: limits.metadataBytes });
 
   if (versions.includes(3)) {
     const document = await get("zarr.json");
@@ -116,7 +119,7 @@ function nothing(store: Store, at: Prefix): NotFound {
 }
 
 /** What is at a place, if it is Zarr; also where its metadata is damaged. */
-export async function detectZarr(store: Store, at: Prefix, options: OpenOptions = {}): Promise<Match | undefined> {
+export async function detectZarr(store: Store, at: Prefix, options: DetectOptions = {}): Promise<Match | undefined> {
   const found = await find(store, at, options);
   return (
     found && {
