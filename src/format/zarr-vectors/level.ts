@@ -46,12 +46,11 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
   if (vertices === undefined) throw new Corrupt(`${where} should have vertices, but they are not there`, { where });
   const table = chunkTable(await vertices.directory(options), meta.chunkShape, root.coordinateOffset);
   const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments });
-  const [objects, links] = await Promise.all([
-    objectsOf({ meta, nodes, table, tiles, dims }, options),
+  const links =
     geometry === "points"
       ? undefined
-      : linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, options),
-  ]);
+      : await linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, options);
+  const objects = await objectsOf({ meta, nodes, table, tiles, dims, links }, options);
   const schema = once((now) => readSchema(nodes, meta, now));
   const path = geometry === "lines" || geometry === "polylines" || geometry === "streamlines";
   return {

@@ -52,6 +52,7 @@ export function blobNodes(tree: BlobTree, dialect: Dialect, rank: number): Level
   return {
     dialect,
     attributes: (path, options) => tree.attributes(path, options),
+    document: async () => undefined,
     children: async (path, options) => (await tree.names(path, options)).groups,
     cells: (path, options) => cells(path, options?.signal),
     blob: (path, options) => tree.blob(path, options),

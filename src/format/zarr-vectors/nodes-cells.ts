@@ -72,9 +72,13 @@ export function cellNodes(context: CellNodesContext, dialect: Dialect): LevelNod
   return {
     dialect,
     attributes: async (path, options) => (await documents.node(full(path), options))?.attributes,
+    document: (path, options) => documents.bytes(full(path), options),
     children: async (path, options) => {
-      const names = await documents.names(full(path), options);
-      return names?.filter((name) => name !== "c" && !name.startsWith(".")) ?? guess(path, options);
+      const names = (await documents.names(full(path), options))?.filter((name) => !name.startsWith("."));
+      // "c" has the chunks of an array, unless it is a node: an attribute may have that name.
+      if (names?.includes("c") !== true || (await documents.node(full(`${path}/c`), options)) !== undefined)
+        return names ?? guess(path, options);
+      return names.filter((name) => name !== "c");
     },
     async cells(path, options) {
       if (options?.fresh === true && (await documents.fresh(full(path), options)) !== undefined) generation++;

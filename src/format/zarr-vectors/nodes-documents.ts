@@ -24,6 +24,8 @@ export interface Documents {
   passing(path: string, options?: ReadOptions): Promise<NodeMeta | undefined>;
   /** The same, from its own document where it came from consolidated metadata; undefined where it did not. */
   fresh(path: string, options?: ReadOptions): Promise<{ readonly node: NodeMeta | undefined } | undefined>;
+  /** The document itself, never from consolidated metadata. */
+  bytes(path: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
   /** Names directly below; undefined where neither the store nor consolidated metadata can tell. */
   names(path: string, options?: ReadOptions): Promise<readonly string[] | undefined>;
 }
@@ -40,10 +42,11 @@ export function documentsOf(
   options: ReadOptions,
 ): Documents {
   const limits = withLimits(options.limits);
+  const get = (path: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> =>
+    store.get(Key.join(placeOf({ at }, path), "zarr.json"), { signal, most: limits.metadataBytes });
   const load = async (path: string, signal: AbortSignal | undefined): Promise<NodeMeta | undefined> => {
-    const key = Key.join(placeOf({ at }, path), "zarr.json");
-    const bytes = await store.get(key, { signal, most: limits.metadataBytes });
-    return bytes && parseV3(bytes, limits, `${store.url}/${key}`);
+    const bytes = await get(path, signal);
+    return bytes && parseV3(bytes, limits, `${urlOf({ store, at }, path)}/zarr.json`);
   };
   const read = oncePerKey(load);
   let hints = consolidated;
@@ -67,6 +70,7 @@ export function documentsOf(
       hints = undefined; // what is stale in one place is not to be trusted in another
       return { node: await read(path, options?.signal) };
     },
+    bytes: (path, options) => get(path, options?.signal),
     async names(path, options) {
       const prefix = path === "" ? at : placeOf({ at }, path);
       if (store.can.list) {

@@ -4,12 +4,13 @@ import type { ReadOptions } from "../../model/dataset.js";
 import { typed } from "../../model/elements.js";
 import type { ChunkTable, ObjectSource, Parts, Placement } from "../../model/source.js";
 import type { IdRange } from "./groups.js";
-import { jointsOf } from "./joints.js";
+import { jointsOf, linkedJoints } from "./joints.js";
+import type { LinkSource } from "./link-source.js";
 import { denseColumns } from "./object-columns.js";
 import { type ObjectPages, objectPages } from "./object-pages.js";
 import { once } from "./once.js";
-import { ownersByColumn } from "./owner-column.js";
-import { invert, ownersFrom } from "./owners.js";
+import { ownerColumn } from "./owner-column.js";
+import { invert, ownersByColumn, ownersFrom } from "./owners.js";
 import { membersOf, readGroups } from "./read-groups.js";
 import type { Tiles } from "./tiles.js";
 import type { LevelMeta, LevelNodes } from "./types.js";
@@ -21,6 +22,7 @@ export interface ObjectContext {
   readonly nodes: LevelNodes;
   readonly table: ChunkTable;
   readonly tiles: Tiles;
+  readonly links: LinkSource | undefined;
   /** Axes of space. */
   readonly dims: number;
 }
@@ -32,6 +34,7 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
   if (pages === undefined) return undefined;
   const table64 = once((now?: ReadOptions) => readIds(context, pages.rows, now));
   const inverted = once((now?: ReadOptions) => invert(pages, table.count, now));
+  const column = once((now?: ReadOptions) => ownerColumn(nodes, table, now));
   const groups = once((now?: ReadOptions) => readGroups(nodes, now));
   const rowsOf = once(async (now?: ReadOptions) => rowFinder(await table64(now), pages.rows));
 
@@ -48,10 +51,16 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     },
     place: (rows, now) => placeRows(pages, rows, where, now),
     async owners(parts, now) {
-      return (await ownersByColumn(context, source, parts, now)) ?? ownersFrom(await inverted(now), parts);
+      const known = await column(now);
+      const told = known && (await ownersByColumn(known, (ids) => source.rowsOf(ids, now), parts, now));
+      return told ?? ownersFrom(await inverted(now), parts);
     },
     orphans: (now) => orphansOf(context, pages, now),
-    joints: (meets, now) => jointsOf(pages, table, dims, meets, now),
+    async *joints(meets, now) {
+      const known = await column(now);
+      if (known?.joints === true) yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
+      else yield* jointsOf(pages, table, dims, meets, now);
+    },
     columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
     async group(group, now) {
       const all = await groups(now);

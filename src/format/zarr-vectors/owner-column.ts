@@ -1,56 +1,68 @@
-/** The owners that `fragment_attributes/object_id` gives, where that can be shown to be true; see owners.ts. */
+/**
+ * The owner of each fragment, `fragment_attributes/object_id`: what a query would otherwise have to read all manifests for.
+ *
+ * Other software's edits leave the column as it is: too short where fragments were added, and wrong at the right length where a
+ * manifest was changed. But whoever changes a manifest writes the document of the object index anew, and not as Octavo does,
+ * which writes it without white space. So the column carries a seal, a hash of that document: as long as it is the same, every
+ * manifest is as it was when the column was written. Fragments beyond the end of a column were added since, and belong to nobody.
+ *
+ * In the same way it seals `links/0`: then the links hold every step of a path from chunk to chunk.
+ */
+
+import { xxh3 } from "../../bytes/hash/xxh3.js";
+import { isJsonObject } from "../../bytes/json.js";
+import { Corrupt } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { ChunkTable, ObjectSource, Parts } from "../../model/source.js";
+import type { ChunkTable } from "../../model/source.js";
 import { Int64 } from "./int64.js";
-import { flatten, names, type Owners } from "./owners.js";
-import type { Tiles } from "./tiles.js";
-import type { LevelMeta, LevelNodes } from "./types.js";
+import type { Cells, LevelNodes } from "./types.js";
 
-const OWNER = "object_id";
+export const OWNERS = "fragment_attributes/object_id";
+/** The attribute of the column that has the seals. */
+export const SEALS = "octavo_seals";
 
-export interface OwnerContext {
-  readonly meta: LevelMeta;
-  readonly nodes: LevelNodes;
-  readonly table: ChunkTable;
-  readonly tiles: Tiles;
+export const sealOf = (document: Uint8Array): string => xxh3(document).toString(16).padStart(16, "0");
+
+export interface OwnerColumn {
+  /** Links hold every step from chunk to chunk. */
+  readonly joints: boolean;
+  /** The ids of the owners of the fragments of these chunks: −1 nobody, −2 several. */
+  ids(chunks: readonly number[], options?: ReadOptions): Promise<ReadonlyMap<number, BigInt64Array>>;
 }
 
-export async function ownersByColumn(
-  { meta, nodes, table, tiles }: OwnerContext,
-  source: ObjectSource,
-  { chunk, part }: Parts,
+/** undefined: there is none, or it cannot be shown to be true. */
+export async function ownerColumn(
+  nodes: LevelNodes,
+  table: ChunkTable,
   options?: ReadOptions,
-): Promise<Owners | undefined> {
-  if (meta.sharedFragments || nodes.dialect.container !== "cells") return undefined;
-  const cells = await nodes.cells(`fragment_attributes/${OWNER}`, options);
-  if (cells === undefined || cells.attributes.dtype !== "int64") return undefined;
-  const chunks = [...new Set(chunk)];
-  const coords = new Int32Array(chunks.length * table.rank);
-  for (const [i, c] of chunks.entries())
-    coords.set(table.coords.subarray(c * table.rank, (c + 1) * table.rank), i * table.rank);
-  const blobs = await cells.read(coords, options);
-  const columns = new Map<number, BigInt64Array>();
-  let i = 0;
-  const want = { positions: false, vertex: [], fragment: [] };
-  const counts = new Map<number, number>();
-  for await (const tile of tiles.read(chunks, want, options)) counts.set(tile.chunk, tile.parts.length - 1);
-  for (const c of chunks) {
-    const blob = blobs[i++];
-    if (blob === undefined || blob.length !== 8 * counts.get(c)!) return undefined;
-    columns.set(c, Int64.values(blob));
-  }
-  const ids: bigint[] = [];
-  for (let at = 0; at < chunk.length; at++) {
-    const id = columns.get(chunk[at]!)![part[at]!];
-    if (id === undefined || id < 0n) return undefined; // −1 nobody, −2 several: it does not say whether that is still so
-    ids.push(id);
-  }
-  const different = [...new Set(ids)];
-  const rows = await source.rowsOf(different, options);
-  if (rows.includes(-1)) return undefined;
-  const placed = await source.place(Uint32Array.from(rows), options);
-  const order = new Map(different.map((id, at) => [id, at]));
-  for (let at = 0; at < chunk.length; at++)
-    if (!names(placed, order.get(ids[at]!)!, chunk[at]!, part[at]!)) return undefined;
-  return flatten(ids.map((id) => [rows[order.get(id)!]!]));
+): Promise<OwnerColumn | undefined> {
+  if (nodes.dialect.container !== "cells") return undefined;
+  const cells = await nodes.cells(OWNERS, options);
+  const seals = cells?.attributes[SEALS];
+  if (cells === undefined || !isJsonObject(seals) || cells.attributes.dtype !== "int64") return undefined;
+  const [index, links] = await Promise.all([
+    nodes.document("object_index", options),
+    seals.links === undefined ? undefined : nodes.document("links/0", options),
+  ]);
+  if (index === undefined || sealOf(index) !== seals.object_index) return undefined;
+  const joints = seals.links === null || (links !== undefined && sealOf(links) === seals.links);
+  return { joints, ids: (chunks, now) => readIds(cells, table, chunks, now) };
+}
+
+async function readIds(
+  cells: Cells,
+  { coords, rank }: ChunkTable,
+  chunks: readonly number[],
+  options?: ReadOptions,
+): Promise<ReadonlyMap<number, BigInt64Array>> {
+  const places = new Int32Array(chunks.length * rank);
+  for (const [i, chunk] of chunks.entries()) places.set(coords.subarray(chunk * rank, (chunk + 1) * rank), i * rank);
+  const blobs = await cells.read(places, options);
+  return new Map(
+    chunks.map((chunk, i) => {
+      const blob = blobs[i] ?? new Uint8Array();
+      if (blob.length % 8 !== 0) throw new Corrupt(`${cells.path} should hold whole int64, found ${blob.length} bytes`);
+      return [chunk, Int64.values(blob)];
+    }),
+  );
 }

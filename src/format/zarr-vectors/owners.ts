@@ -1,12 +1,9 @@
-/**
- * Which objects own a part of a chunk. The manifests say it, read the other way round; `fragment_attributes/object_id` says it at
- * once, but other software's edits leave that column short or stale. So it is believed only as far as it can be shown: it has a
- * value for every fragment of the chunk, and the manifest of each object that it names names the fragment back. Otherwise all
- * manifests are read, once.
- */
+/** Which objects own a part of a chunk: a column says it at once where it is true (owner-column.ts), else all manifests are read, once. */
+import { Corrupt } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { Parts, Placement } from "../../model/source.js";
+import type { Parts } from "../../model/source.js";
 import type { ObjectPages } from "./object-pages.js";
+import type { OwnerColumn } from "./owner-column.js";
 
 export interface Owners {
   readonly offsets: Uint32Array;
@@ -77,14 +74,25 @@ export function ownersFrom({ offsets, row, first, count }: Inverted, { chunk, pa
   return flatten(found.map((rows) => [...new Set(rows)]));
 }
 
-/** Whether an object's manifest names a part. */
-export function names({ offsets, chunk, first, count }: Placement, object: number, c: number, part: number): boolean {
-  for (let b = offsets[object]!; b < offsets[object + 1]!; b++)
-    if (chunk[b] === c && part >= first[b]! && part < first[b]! + count[b]!) return true;
-  return false;
+/** The owners that a true column gives; undefined where it only says that there are several. */
+export async function ownersByColumn(
+  column: OwnerColumn,
+  rowsOf: (ids: readonly bigint[]) => Promise<Int32Array>,
+  { chunk, part }: Parts,
+  options?: ReadOptions,
+): Promise<Owners | undefined> {
+  const columns = await column.ids([...new Set(chunk)], options);
+  const ids: bigint[] = [];
+  for (let i = 0; i < chunk.length; i++) ids.push(columns.get(chunk[i]!)![part[i]!] ?? -1n);
+  if (ids.includes(-2n)) return undefined;
+  const rows = await rowsOf(ids);
+  for (let i = 0; i < ids.length; i++)
+    if (ids[i] !== -1n && rows[i]! < 0)
+      throw new Corrupt(`fragment ${part[i]} of a chunk is said to belong to object ${ids[i]}, which is not there`);
+  return flatten(ids.map((_, i) => (rows[i]! < 0 ? [] : [rows[i]!])));
 }
 
-export function flatten(lists: readonly (readonly number[])[]): Owners {
+function flatten(lists: readonly (readonly number[])[]): Owners {
   const offsets = new Uint32Array(lists.length + 1);
   for (const [i, list] of lists.entries()) offsets[i + 1] = offsets[i]! + list.length;
   const rows = new Uint32Array(offsets[lists.length]!);

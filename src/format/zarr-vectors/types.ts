@@ -113,6 +113,8 @@ export interface LevelNodes {
   readonly dialect: Dialect;
   /** The attributes of a group or array; undefined where there is no such node. A group without a document has none. */
   attributes(path: string, options?: ReadOptions): Promise<JsonObject | undefined>;
+  /** The document of a node as it lies in the store, where it has one of its own. */
+  document(path: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
   /** Names below a group, sorted: attribute names, deltas, offsets. From metadata where it tells, else by listing. */
   children(path: string, options?: ReadOptions): Promise<readonly string[]>;
   /**
