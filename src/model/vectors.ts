@@ -15,6 +15,7 @@
 import type { Json } from "../bytes/json.js";
 import type { AttributeInfo, Column } from "./attributes.js";
 import type { ReadOptions, ReadPlan } from "./dataset.js";
+import type { LevelSource } from "./source.js";
 
 /** What the vertices are. Lines have two each; streamlines are polylines with a name of their own. */
 export type Geometry = "points" | "lines" | "polylines" | "streamlines" | "graph" | "skeletons" | "mesh" | "parametric";
@@ -35,6 +36,8 @@ export type Schema = { readonly [D in Domain]: readonly AttributeInfo[] };
 /** One level of a pyramid; 0 is the finest. */
 export interface VectorLevel {
   readonly level: number;
+  /** Where it lies, below the dataset. */
+  readonly path?: string | undefined;
   /** As its metadata says; `validate` counts. */
   readonly vertices: number | undefined;
   readonly objects: number | undefined;
@@ -174,5 +177,9 @@ export interface VectorDataset {
   groups(level?: number, options?: ReadOptions): Promise<readonly ObjectGroup[]>;
   groupMembers(group: number, level?: number, options?: ReadOptions): Promise<BigInt64Array | BigUint64Array>;
   groupColumns(level?: number, options?: ReadOptions): Promise<Columns>;
+  /** The headers of files that the data were made from, by format ("trk"). */
+  headers(options?: ReadOptions): Promise<ReadonlyMap<string, { readonly [key: string]: Json }>>;
+  /** A level below the queries, chunk by chunk; of the first geometry unless told. */
+  source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
   select(query?: Query): Selection;
 }

@@ -1,7 +1,6 @@
 /** An opened store as a dataset. */
 import { NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { LevelSource } from "../../model/source.js";
 import type { Columns, Geometry, VectorDataset, VectorLevel } from "../../model/vectors.js";
 import { select } from "../../query/select.js";
 import { geometryOf } from "./geometry.js";
@@ -17,8 +16,6 @@ import { folderOf } from "./schema.js";
 export interface ZarrVectors extends VectorDataset {
   readonly format: "zarr-vectors";
   readonly opened: OpenedStore;
-  /** A level, of the first geometry unless told. */
-  source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
   /** Planes, lines and spheres; undefined where the store has none. */
   parametric(options?: ReadOptions): Promise<Parametric | undefined>;
 }
@@ -48,6 +45,7 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     levels,
     attributes: root.userMetadata ?? {},
     notes: opened.notes,
+    headers: (now) => opened.headers(now),
     source: (level, now, geometry = geometries[0] ?? "points") => sources(`${level} ${geometry}`, now?.signal),
     async parametric(now) {
       const nodes = await opened.parametric(now);
@@ -107,6 +105,7 @@ async function describe(opened: OpenedStore, level: number, options?: ReadOption
   const meta = await opened.level(level, options);
   return {
     level,
+    path: meta.path,
     vertices: meta.vertexCount,
     objects: undefined,
     chunkShape: meta.chunkShape,
