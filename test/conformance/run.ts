@@ -10,8 +10,12 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Case, LIMITS, type Row, runCase } from "./case.js";
 import { zarrCases } from "./zarr.js";
+import { zarrVectorsCases } from "./zarr-vectors.js";
 
-const runners: { readonly [set: string]: (folder: string) => Case[] } = { zarr: zarrCases };
+const runners: { readonly [set: string]: (folder: string) => Case[] } = {
+  zarr: zarrCases,
+  "zarr-vectors": zarrVectorsCases,
+};
 const sets = ["zarr", "zarr-vectors", "precomputed", "packed-tree"];
 
 function casesOf(folder: string): Case[] {

@@ -176,7 +176,8 @@ async function openFound(store: Store, at: Prefix, found: Found, options: OpenSt
         `${where} has changes of its object index in object_index/pending, which Octavo does not read`,
         { where },
       );
-    const lost = typeof index?.num_objects === "number" && index.num_objects > 0 && blobs.length === 0;
+    const gone = !["data", "offsets", "manifests"].some((name) => blobs.includes(name));
+    const lost = gone && index?.sid_ndim !== undefined && (await tree.names("vertices", options)).shards.length > 0;
     if (lost) note(`The object index of ${where} is lost: which vertices belong to an object cannot be told.`);
     return lost ? undefined : index;
   };

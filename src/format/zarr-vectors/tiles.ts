@@ -203,7 +203,10 @@ export function tilesOf(context: TileContext): Tiles {
       stored.set(entry, positions);
       entry.rows = positions.length / dims;
     }
-    for (const entry of entries) if (entry.index === undefined) setFragments(entry, indexes.get(entry), limits);
+    for (const entry of entries) {
+      if (entry.index === undefined) setFragments(entry, indexes.get(entry), limits);
+      else if (stored.has(entry)) checkRows(entry.index, entry.rows!, whereOf(fragments!, entry.chunk));
+    }
     for (const [entry, positions] of stored)
       entry.positions = gather(positions, entry.index!.rows, dims, root.coordinateOffset);
     for (const { domain, name, array, blobs } of cells)
@@ -334,6 +337,14 @@ function gatherColumn({ info, values }: Column, rows: Uint32Array | undefined): 
     for (let c = 0; c < channels; c++)
       (out as Uint8Array)[i * channels + c] = (values as Uint8Array)[rows[i]! * channels + c]!;
   return { info, values: out as Column["values"] };
+}
+
+/** An index that was read before its vertices could not be compared with them. */
+function checkRows(index: FragmentIndex, rows: number, where: string): void {
+  let end = index.rows === undefined ? total(index) : 0;
+  for (let e = 0; index.rows !== undefined && e < index.rows.length; e++) end = Math.max(end, index.rows[e]! + 1);
+  if (end > rows)
+    throw new Corrupt(`the fragment index ${where} names row ${end - 1}, but there are ${rows}`, { where });
 }
 
 const total = ({ count, offsets }: FragmentIndex): number => offsets[count]!;
