@@ -1,14 +1,11 @@
 /** What reading costs where nothing can be listed, what consolidated metadata save, and what happens when they are stale. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fixtures } from "../../../test/fixtures.js";
-import { type Json, type JsonObject, parseJson, stringifyJson } from "../../bytes/json.js";
+import { change, copyOf } from "../../../test/zarr-vectors-copy.js";
+import { type Json, type JsonObject, parseJson } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
 import { Key, Prefix } from "../../store/key.js";
-import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
 import { withoutListing, wrap } from "../../store/wrap.js";
 import { recordingStore } from "../../testing/observe.js";
@@ -18,28 +15,9 @@ import { openStore } from "./open-nodes.js";
 const key = (text: string) => Key.of(text);
 const parse = (bytes: Uint8Array): JsonObject => parseJson(bytes, defaultLimits, "it", { tokens: true }) as JsonObject;
 
-/** A copy of a fixture that may be changed. */
-async function copyOf(path: string): Promise<Store> {
-  const store = memoryStore();
-  const copy = async (folder: string, prefix: string): Promise<void> => {
-    for (const name of readdirSync(folder)) {
-      const from = join(folder, name);
-      if (statSync(from).isDirectory()) await copy(from, `${prefix}${name}/`);
-      else await store.set(key(prefix + name), readFileSync(from));
-    }
-  };
-  await copy(join(fixtures("zarr-vectors"), path, "store.zarrvectors"), "");
-  return store;
-}
-
 const web = (store: Store) =>
   recordingStore(wrap(store, { ...withoutListing(store.url), can: { list: false, write: false, conditional: false } }));
 
-async function change(store: Store, at: string, edit: (document: { [key: string]: Json }) => void): Promise<void> {
-  const document = parse((await store.get(key(at)))!) as { [key: string]: Json };
-  edit(document);
-  await store.set(key(at), encodeUtf8(stringifyJson(document), at));
-}
 const attributesOf = (document: { [key: string]: Json }) => document.attributes as { [key: string]: Json };
 
 /** Puts the documents of all nodes into the root's, as they are now. */
