@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Runs one TypeScript program of this repository: `node scripts/ts.mjs FILE.ts arguments…`.
+ * Runs one TypeScript program of this repository: `node scripts/ts.mjs FILE.ts arguments…`; with `--bundle` before the file it
+ * only makes the bundle and says where: for measurements, in which esbuild should have no part.
  *
  * The file is bundled with esbuild into .cache/ts (packages stay outside) and imported into this very process, so that
  * signals, stdin and exit codes are the program's own. The bundle's name holds a hash of its text: programs that start
@@ -58,14 +59,18 @@ export async function bundle(file) {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [file, ...rest] = process.argv.slice(2);
+  const only = process.argv[2] === "--bundle";
+  const [file, ...rest] = process.argv.slice(only ? 3 : 2);
   if (file === undefined) {
-    console.error("usage: node scripts/ts.mjs FILE.ts arguments…");
+    console.error("usage: node scripts/ts.mjs [--bundle] FILE.ts arguments…");
     process.exit(2);
   }
   const path = await bundle(file).catch(() => process.exit(1)); // esbuild has printed what is wrong and where
   esbuild.stop();
-  process.argv = [process.argv[0], resolve(file), ...rest];
-  process.setSourceMapsEnabled(true);
-  await import(pathToFileURL(path).href);
+  if (only) console.log(path);
+  else {
+    process.argv = [process.argv[0], resolve(file), ...rest];
+    process.setSourceMapsEnabled(true);
+    await import(pathToFileURL(path).href);
+  }
 }

@@ -21,7 +21,8 @@ interface Input {
   make(): { readonly shape: readonly number[]; readonly data: Values };
 }
 
-function hash32(counter: number, stream: number): number {
+/** Also the choice of objects in the cases. */
+export function hash32(counter: number, stream: number): number {
   let x = (counter + Math.imul(stream, 0x9e3779b9)) >>> 0;
   x ^= x >>> 16;
   x = Math.imul(x, 0x85ebca6b);

@@ -109,6 +109,7 @@ def validate():
     return {**times, "ok": bool(result.ok), "errors": [str(e)[:200] for e in result.errors][:3]}
 
 
+startup = time.process_time()
 start = peak()
 answer = {"write": write, "read": read, "box": box, "object": one, "objects": many, "validate": validate}[case]()
-print(json.dumps({"kind": kind, "count": count, "case": case, "base": start, **answer, "peak": peak()}))
+print(json.dumps({"kind": kind, "count": count, "case": case, "startup": startup, "base": start, **answer, "peak": peak()}))
