@@ -1,0 +1,140 @@
+/** The object index of a new store, the attributes of its objects, and its groups. */
+import type { Json } from "../../bytes/json.js";
+import { InvalidInput } from "../../errors.js";
+import { ndarray } from "../../model/elements.js";
+import type { Columns } from "../../model/vectors.js";
+import { Blobs } from "./blobs.js";
+import type { Plan } from "./description.js";
+import { Groups } from "./groups.js";
+import { Manifests } from "./manifest.js";
+import type { Arrays } from "./write-arrays.js";
+import { described, dtypeName } from "./write-columns.js";
+import type { Fragments } from "./write-cut.js";
+import { groupDocument } from "./write-documents.js";
+import { type Layout, orderBy, upTo } from "./write-layout.js";
+import { type Objects, type ObjectTable, tableOf } from "./write-objects.js";
+
+const ROWS = 65536; // of a table in one chunk, as the reference has it
+const WHOLE = 2 ** 31;
+
+/** Members by id; or all ids from start up to, not with, stop. */
+export type GroupMembers =
+  | Iterable<number | bigint>
+  | { readonly start: number | bigint; readonly stop: number | bigint };
+
+export async function writeObjects(
+  plan: Plan,
+  arrays: Arrays,
+  fragments: Fragments,
+  layout: Layout,
+  table: ObjectTable,
+): Promise<void> {
+  const manifests = Manifests.promote(manifestsOf(plan, fragments, layout, table), plan.manifests);
+  let present = 0;
+  for (let row = 0; row < table.rows; row++) if (manifests.offsets[row]! < manifests.offsets[row + 1]!) present++;
+  const path = "0/object_index";
+  await arrays.blobs(
+    `${path}/manifests`,
+    table.rows,
+    (from, to, size) => Manifests.encodeChunk(manifests, from, to, size),
+    {},
+  );
+  await arrays.table(`${path}/object_ids`, ndarray([table.rows], table.ids), 0, WHOLE, {});
+  await arrays.document(
+    path,
+    groupDocument({
+      zv_array: "object_index",
+      num_objects: table.rows,
+      num_present: present,
+      sid_ndim: plan.dims,
+      layout: "vlen_manifests_v2",
+      object_ids_sorted: true,
+    }),
+  );
+}
+
+/** Row by row the fragments of the object: as they came along a path, else in the order of chunks. */
+function manifestsOf({ dims, kind }: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Manifests {
+  const { grid, rank, index, chunkCount } = layout;
+  const arrived = upTo(chunk.length);
+  const inOrder = kind.path ? arrived : orderBy(arrived, (f) => rank[chunk.values[f]!]!, chunkCount).sorted;
+  const owned = inOrder.filter((f) => owner.values[f] !== 0);
+  const rowOf = (f: number): number => table.rowOf[owner.values[f]! - 1]!;
+  const { sorted, offsets } = orderBy(owned, rowOf, table.rows);
+  const chunks = new Int32Array(sorted.length * dims);
+  for (let b = 0; b < sorted.length; b++) {
+    const from = chunk.values[sorted[b]!]! * dims;
+    for (let axis = 0; axis < dims; axis++) chunks[b * dims + axis] = grid.coords[from + axis]!;
+  }
+  return {
+    rows: table.rows,
+    dims,
+    offsets,
+    chunks,
+    first: sorted.map((f) => index[f]!),
+    count: new Uint32Array(sorted.length).fill(1),
+    modes: undefined,
+  };
+}
+
+/** Whether there are any. */
+export async function writeObjectAttributes(arrays: Arrays, objects: Objects, table: ObjectTable): Promise<boolean> {
+  const columns = objects.columns(table);
+  for (const [name, { info, values, fill }] of columns) {
+    const { row_shape: _, ...more } = described(info);
+    await arrays.table(`0/object_attributes/${name}`, values, fill, ROWS, {
+      zv_array: "object_attribute",
+      name,
+      dtype: dtypeName(values.dtype),
+      shape: values.shape,
+      ...more,
+      ...(fill === null || fill === false ? {} : { fill_sentinel_meaning: "absent" }),
+    });
+  }
+  if (columns.size > 0) await arrays.document("0/object_attributes", groupDocument());
+  return columns.size > 0;
+}
+
+export async function writeGroups(
+  arrays: Arrays,
+  members: readonly GroupMembers[],
+  columns: Columns,
+  idOf: (id: bigint) => bigint | undefined,
+): Promise<void> {
+  const known = (group: number, given: number | bigint): bigint => {
+    const id = idOf(BigInt(given));
+    if (id === undefined) throw new InvalidInput(`group ${group} names the object ${given}, which there is not`);
+    return id;
+  };
+  const groups = Groups.of(
+    members.map((own, group) => {
+      if (!("start" in own)) return Array.from(own, (id) => known(group, id));
+      const range = { start: BigInt(own.start), stop: BigInt(own.stop) };
+      let whole = true; // a range stays one where nothing in it got another id
+      for (let id = range.start; id < range.stop; id++) if (known(group, id) !== id) whole = false;
+      return whole
+        ? range
+        : Array.from({ length: Number(range.stop - range.start) }, (_, i) => known(group, range.start + BigInt(i)));
+    }),
+  );
+  const blobs = Groups.encode(groups);
+  const ranges = Object.fromEntries(
+    Array.from(groups.ranges, ([group, { start, stop }]): [string, Json] => [`${group}`, [start, stop]]),
+  );
+  await arrays.blobs("0/groups", groups.count, (from, to, size) => Blobs.encodeChunk(blobs, from, to, size), {
+    zv_array: "groups",
+    num_groups: groups.count,
+    ...(groups.ranges.size === 0 ? {} : { group_ranges: ranges }),
+  });
+  for (const [name, column] of columns) {
+    const found = column.values.length / column.info.channels;
+    if (found !== groups.count)
+      throw new InvalidInput(`the group attribute ${name} should have ${groups.count} rows, found ${found}`);
+    const numbers = Int32Array.from({ length: found }, (_, group) => group);
+    const { info, values } = tableOf(column.info, column.values, { rows: found, numbers });
+    const { row_shape: _, ...more } = described(info);
+    const attributes = { zv_array: "groupings_attribute", name, dtype: dtypeName(values.dtype), shape: values.shape };
+    await arrays.table(`0/group_attributes/${name}`, values, null, WHOLE, { ...attributes, ...more });
+  }
+  if (columns.size > 0) await arrays.document("0/group_attributes", groupDocument());
+}
