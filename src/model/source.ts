@@ -52,9 +52,12 @@ export interface LinkSet {
   readonly columns: Columns;
 }
 
-/** Which of the link cells: those stored with one of these chunks, or those whose hull passes a test. */
+/**
+ * Which of the link cells: those stored with one of these chunks (`incoming`: also those with another end in one of them), or
+ * those whose hull passes a test. More may come; none comes twice.
+ */
 export type LinkFilter =
-  | { readonly chunks: readonly number[] }
+  | { readonly chunks: readonly number[]; readonly incoming?: boolean | undefined }
   | { readonly meets: (min: Float64Array, max: Float64Array) => boolean };
 
 /** Where objects lie: object i (of those asked for) is the blocks offsets[i] up to offsets[i + 1], in the order of the object. */
@@ -66,7 +69,10 @@ export interface Placement {
   readonly count: Uint32Array;
 }
 
-/** Consecutive parts of a path in different places: the last vertex of one is joined to the first of the other. */
+/**
+ * Consecutive parts of a path: the last vertex of one is joined to the first of the other. A part without vertices is in no
+ * joint: those before and after it are.
+ */
 export interface Joints {
   readonly count: number;
   readonly object: Int32Array;
@@ -99,6 +105,11 @@ export interface ObjectSource {
   columns(names: readonly string[], rows: Uint32Array, options?: ReadOptions): Promise<Columns>;
   /** The members of a group, as rows; undefined where there is no such group. */
   group(group: number, options?: ReadOptions): Promise<Uint32Array | undefined>;
+  /** Attributes of all groups, one row for each. */
+  groupColumns(
+    names: readonly string[],
+    options?: ReadOptions,
+  ): Promise<{ readonly count: number; readonly columns: Columns }>;
 }
 
 /** One level of a dataset. */
@@ -106,7 +117,7 @@ export interface LevelSource {
   readonly level: number;
   readonly dims: number;
   readonly geometry: Geometry;
-  /** Vertices per link as stored; 0 where there are none. */
+  /** Vertices per link as stored; 0 where there are none, and of paths, whose objects say what follows what. */
   readonly linkWidth: number;
   /** Whether consecutive vertices of a part are joined although no link says so: paths; and skeletons, unless a stored link (child, parent) says otherwise of the child. */
   readonly sequential: boolean;

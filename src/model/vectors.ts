@@ -38,7 +38,7 @@ export interface VectorLevel {
   readonly level: number;
   /** Where it lies, below the dataset. */
   readonly path?: string | undefined;
-  /** As its metadata says; `validate` counts. */
+  /** As its metadata says (`validate` counts); undefined where that would be a request to a server that opening does without. */
   readonly vertices: number | undefined;
   readonly objects: number | undefined;
   /** The size of a chunk along each axis. */

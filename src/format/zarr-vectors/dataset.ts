@@ -100,8 +100,12 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
   return dataset;
 }
 
-/** What the level says of itself. */
+/** What the level says of itself; where its document would be a request to a server, what the root says of it. */
 async function describe(opened: OpenedStore, level: number, options?: ReadOptions): Promise<VectorLevel> {
+  const { root, store, consolidated } = opened;
+  const binShape = root.bins.get(level);
+  if (!store.can.list && !consolidated && binShape !== undefined)
+    return { level, vertices: undefined, objects: undefined, chunkShape: root.chunkShape, binShape };
   const meta = await opened.level(level, options);
   return {
     level,

@@ -64,12 +64,17 @@ export async function* jointsOf(
 
 /** The joints that links say: of each the last vertex of a part and the first of the next, in different chunks. */
 export async function* linkedJoints(
-  { links, tiles }: { readonly links: LinkSource | undefined; readonly tiles: Tiles },
+  context: {
+    readonly links: (options?: ReadOptions) => Promise<LinkSource | undefined>;
+    readonly tiles: Tiles;
+  },
   column: OwnerColumn,
   rowsOf: (ids: readonly bigint[]) => Promise<Int32Array>,
   meets: (min: Float64Array, max: Float64Array) => boolean,
   options?: ReadOptions,
 ): AsyncGenerator<Joints> {
+  const { tiles } = context;
+  const links = await context.links(options);
   if (links === undefined) return;
   for await (const { count, width, chunks, vertices } of links.read({ meets }, [], options)) {
     if (width !== 2 || count === 0) continue;

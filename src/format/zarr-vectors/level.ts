@@ -4,6 +4,7 @@ import { Corrupt, NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
 import type { Geometry } from "../../model/vectors.js";
+import { isPath } from "../../query/assemble.js";
 import { chunkTable } from "./chunk-table.js";
 import { compositeSource } from "./composite.js";
 import { geometryOf } from "./geometry.js";
@@ -46,13 +47,14 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
   if (vertices === undefined) throw new Corrupt(`${where} should have vertices, but they are not there`, { where });
   const table = chunkTable(await vertices.directory(options), meta.chunkShape, root.coordinateOffset);
   const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments });
-  const links =
-    geometry === "points"
-      ? undefined
-      : await linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, options);
-  const objects = await objectsOf({ meta, nodes, table, tiles, dims, links }, options);
+  const path = isPath({ geometry });
+  const linked = once((now) => linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, now));
+  // Manifests say how the parts of a path follow each other: its links are not looked for.
+  const [links, objects] = await Promise.all([
+    geometry === "points" || path ? undefined : linked(options),
+    objectsOf({ meta, nodes, table, tiles, dims, links: linked }, options),
+  ]);
   const schema = once((now) => readSchema(nodes, meta, now));
-  const path = geometry === "lines" || geometry === "polylines" || geometry === "streamlines";
   return {
     level: meta.level,
     dims,
@@ -63,10 +65,11 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
     schema,
     chunks: async () => table,
     tiles: (chunks, want, now) => tiles.read(chunks, want, now),
-    links: (filter, columns, now) => links?.read(filter, columns, now) ?? nothing(),
+    async *links(filter, columns, now) {
+      const stored = await linked(now);
+      if (stored !== undefined) yield* stored.read(filter, columns, now);
+    },
     cost: (chunks, want, now) => tiles.cost(chunks, want, now),
     counts: (chunks, now) => tiles.counts(chunks, now),
   };
 }
-
-async function* nothing(): AsyncGenerator<never> {}

@@ -22,7 +22,7 @@ export interface CellNodesContext extends CellContext {
   readonly levels: readonly number[];
 }
 
-const DOMAINS = ["vertex", "object", "link"];
+const DOMAINS = ["vertex", "fragment", "object", "link", "group"];
 
 export function cellNodes(context: CellNodesContext, dialect: Dialect): LevelNodes {
   const { documents, level, root, levels, note } = context;
@@ -49,6 +49,17 @@ export function cellNodes(context: CellNodesContext, dialect: Dialect): LevelNod
   };
   const guess = async (path: string, options: ReadOptions | undefined): Promise<readonly string[]> => {
     const where = urlOf(documents, full(path));
+    const domain = DOMAINS.find((name) => path === `${name}_attributes`);
+    if (domain !== undefined) {
+      const specs = root.attributeSpecs?.[domain];
+      const declared = isJsonObject(specs) ? Object.keys(specs).filter(Key.is) : [];
+      note(
+        declared.length > 0
+          ? `The store cannot list what is below ${full(path)}: only ${declared.join(", ")}, declared by the root, can be seen.`
+          : `The store cannot list: attributes of level ${level} that the root does not declare cannot be seen.`,
+      );
+      return present(path, declared, options);
+    }
     if ((await documents.node(full(path), options)) === undefined) return [];
     if (/^(links|link_attributes\/[^/]+)$/.test(path)) {
       const own = Number(level);
@@ -58,15 +69,14 @@ export function cellNodes(context: CellNodesContext, dialect: Dialect): LevelNod
     if (/^(links|link_attributes\/[^/]+)\//.test(path))
       throw new Unsupported(
         `which links there are below ${where} only a listing can tell, and the store ${store.url} cannot list`,
-        { where, reason: "list", hint: "Consolidated metadata would tell, too." },
+        {
+          where,
+          reason: "list",
+          hint: "Consolidated metadata would tell, too: `octavo publish` makes a copy that has them.",
+        },
       );
-    const domain = DOMAINS.find((name) => path === `${name}_attributes`);
-    const specs = domain && root.attributeSpecs?.[domain];
-    const declared = isJsonObject(specs) ? Object.keys(specs).filter(Key.is) : [];
-    note(
-      `The store cannot list what is below ${full(path)}: ${declared.length > 0 ? `only ${declared.join(", ")}, declared by the root, can be seen` : "nothing of it can be seen"}.`,
-    );
-    return present(path, declared, options);
+    note(`The store cannot list what is below ${full(path)}: nothing of it can be seen.`);
+    return [];
   };
 
   return {

@@ -12,6 +12,7 @@ import { once } from "./once.js";
 import { ownerColumn } from "./owner-column.js";
 import { invert, ownersByColumn, ownersFrom } from "./owners.js";
 import { membersOf, readGroups } from "./read-groups.js";
+import { folderOf } from "./schema.js";
 import type { Tiles } from "./tiles.js";
 import type { LevelMeta, LevelNodes } from "./types.js";
 
@@ -22,7 +23,7 @@ export interface ObjectContext {
   readonly nodes: LevelNodes;
   readonly table: ChunkTable;
   readonly tiles: Tiles;
-  readonly links: LinkSource | undefined;
+  readonly links: (options?: ReadOptions) => Promise<LinkSource | undefined>;
   /** Axes of space. */
   readonly dims: number;
 }
@@ -62,6 +63,11 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
       else yield* jointsOf(pages, table, dims, meets, now);
     },
     columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
+    async groupColumns(names, now) {
+      const count = (await groups(now))?.count ?? 0;
+      const all = Uint32Array.from({ length: count }, (_, group) => group);
+      return { count, columns: await denseColumns(nodes, folderOf("group", nodes.dialect), names, all, count, now) };
+    },
     async group(group, now) {
       const all = await groups(now);
       const range = all?.ranges.get(group);
@@ -113,8 +119,8 @@ async function orphansOf({ table, tiles }: ObjectContext, pages: ObjectPages, op
 }
 
 /** Row → id; undefined where they are the same. Of a level that was numbered anew, the ids of level 0. */
-async function readIds(
-  { meta, nodes }: ObjectContext,
+export async function readIds(
+  { meta, nodes }: Pick<ObjectContext, "meta" | "nodes">,
   rows: number,
   options?: ReadOptions,
 ): Promise<BigInt64Array | undefined> {

@@ -38,6 +38,8 @@ export interface OpenedStore {
   readonly at: Prefix;
   readonly url: string;
   readonly root: RootMeta;
+  /** The root tells the documents of all nodes. */
+  readonly consolidated: boolean;
   /** The numbers of the levels, ascending; there may be gaps. */
   readonly levels: readonly number[];
   /** What a person should know; grows while the store is read. */
@@ -220,6 +222,7 @@ async function openFound(store: Store, at: Prefix, found: Found, options: OpenSt
     at,
     url,
     root,
+    consolidated: found.consolidated !== undefined,
     levels,
     notes,
     level: (number, options) => level(String(number), options?.signal),
