@@ -48,30 +48,55 @@ export async function invert(pages: ObjectPages, chunks: number, options?: ReadO
 }
 
 /** The owners of some parts, from all manifests. */
-export function ownersFrom({ offsets, row, first, count }: Inverted, { chunk, part }: Parts): Owners {
-  const byChunk = new Map<number, number[]>();
-  for (let i = 0; i < chunk.length; i++) {
-    const list = byChunk.get(chunk[i]!);
-    if (list === undefined) byChunk.set(chunk[i]!, [i]);
-    else list.push(i);
-  }
-  const found: number[][] = Array.from({ length: chunk.length }, () => []);
-  for (const [c, wanted] of byChunk) {
-    const places = new Map<number, number>(wanted.map((i) => [part[i]!, i]));
-    const few = places.size;
+export function ownersFrom(inverted: Inverted, parts: Parts): Owners {
+  const size = parts.chunk.length;
+  const order = inOrder(parts);
+  const offsets = new Uint32Array(size + 1);
+  const last = new Int32Array(size).fill(-1); // an object may name a part twice
+  eachOwner(inverted, parts, order, (i, row) => {
+    if (last[i] !== row) offsets[i + 1]!++;
+    last[i] = row;
+  });
+  for (let i = 0; i < size; i++) offsets[i + 1]! += offsets[i]!;
+  const rows = new Uint32Array(offsets[size]!);
+  const next = offsets.slice(0, size);
+  last.fill(-1);
+  eachOwner(inverted, parts, order, (i, row) => {
+    if (last[i] !== row) rows[next[i]!++] = row;
+    last[i] = row;
+  });
+  return { offsets, rows };
+}
+
+/** The parts by chunk and number, as they mostly come. */
+function inOrder({ chunk, part }: Parts): Uint32Array {
+  const order = Uint32Array.from(chunk.keys());
+  const compare = (a: number, b: number): number => chunk[a]! - chunk[b]! || part[a]! - part[b]!;
+  for (let i = 1; i < order.length; i++) if (compare(i - 1, i) > 0) return order.sort(compare);
+  return order;
+}
+
+/** Goes through the blocks of each chunk, and of each block through those of its parts that are asked for. */
+function eachOwner(
+  { offsets, row, first, count }: Inverted,
+  { chunk, part }: Parts,
+  order: Uint32Array,
+  found: (i: number, row: number) => void,
+): void {
+  for (let from = 0, to = 0; from < order.length; from = to) {
+    const c = chunk[order[from]!]!;
+    while (to < order.length && chunk[order[to]!] === c) to++;
     for (let e = offsets[c]!; e < offsets[c + 1]!; e++) {
-      const end = first[e]! + count[e]!;
-      if (count[e]! <= few) {
-        for (let p = first[e]!; p < end; p++) {
-          const i = places.get(p);
-          if (i !== undefined) found[i]!.push(row[e]!);
-        }
-      } else {
-        for (const [p, i] of places) if (p >= first[e]! && p < end) found[i]!.push(row[e]!);
+      let [low, high] = [from, to];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (part[order[middle]!]! < first[e]!) low = middle + 1;
+        else high = middle;
       }
+      const end = first[e]! + count[e]!;
+      for (; low < to && part[order[low]!]! < end; low++) found(order[low]!, row[e]!);
     }
   }
-  return flatten(found.map((rows) => [...new Set(rows)]));
 }
 
 /** The owners that a true column gives; undefined where it only says that there are several. */
