@@ -1,7 +1,7 @@
 /** Zarr Vectors: multiscale points, lines, streamlines, graphs, skeletons and meshes, of every version. */
-import { Unsupported } from "../../errors.js";
-import type { Format } from "../../model/format.js";
-import { Prefix } from "../../store/key.js";
+import { withLimits } from "../../limits.js";
+import type { Format, FormatOptions } from "../../model/format.js";
+import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ZarrVectors } from "./dataset.js";
 import type { OpenStoreOptions } from "./open-nodes.js";
@@ -19,17 +19,26 @@ export async function openZarrVectors(
   return vectorDataset(await openStore(store, at, options), options);
 }
 
-/** Zarr Vectors as a format. What reads it is loaded when a store is opened: most pages only look at arrays. */
+/** Whether the document of a root is there and has the word. What reads it decides; pages that look at arrays never load that. */
+async function maybeRoot(store: Store, at: Prefix, options: FormatOptions = {}): Promise<boolean> {
+  const { signal, get = store.get.bind(store) } = options;
+  const call = { signal, most: withLimits(options.limits).metadataBytes };
+  const document = (await get(Key.join(at, "zarr.json"), call)) ?? (await get(Key.join(at, ".zattrs"), call));
+  return document !== undefined && new TextDecoder().decode(document).includes("zarr_vectors");
+}
+
+/** Zarr Vectors as a format. */
 export const zarrVectors: Format = {
   id: "zarr-vectors",
   name: "Zarr Vectors",
   async detect(store, at, options) {
+    if (!(await maybeRoot(store, at, options))) return undefined;
     const { detectZarrVectors } = await import("./open.js");
     return detectZarrVectors(store, at, options);
   },
   open: openZarrVectors,
-  // biome-ignore lint/correctness/useYield: there is nothing that it could say
-  async *validate(store, at) {
-    throw new Unsupported(`${store.url}/${at} is Zarr Vectors, which validate cannot check`, { where: at });
+  async *validate(store, at, options) {
+    const { validateZarrVectors } = await import("./validate.js");
+    yield* validateZarrVectors(store, at, options);
   },
 };

@@ -68,13 +68,14 @@ export async function cellArray(
       return work(await view);
     }
   };
-  await attempt(() => undefined, options);
+  const stored = await attempt((view) => view.stored, options);
   return {
     path,
     get attributes() {
       return current.attributes;
     },
     directory: (options) => attempt((view) => view.directory(options), options),
+    ...(stored && { stored }),
     read: (coords, options) => attempt((view) => view.read(coords, options), options),
     cost: (coords, options) => attempt((view) => view.cost(coords, options), options),
   };
@@ -122,6 +123,15 @@ async function viewOf(context: CellContext, path: string, meta: ArrayMeta): Prom
     });
   };
 
+  const stored = async (options?: ReadOptions): Promise<Directory> => {
+    const places: number[] = [];
+    for (const piece of await pieces.stored(options)) {
+      for (let axis = 0; axis < rank; axis++)
+        places.push((Math.floor(piece / gridStrides[axis]!) % pieces.grid[axis]!) + origin[axis]!);
+    }
+    return Directory.of(places, rank, where);
+  };
+
   const list = async (options: ReadOptions): Promise<Directory> => {
     const missing = deferred ? "is still to be written" : "is missing";
     const what = `the directory of ${where} (nonempty_chunks) ${missing}`;
@@ -133,12 +143,7 @@ async function viewOf(context: CellContext, path: string, meta: ArrayMeta): Prom
       });
     if (size > 1) throw new Unsupported(`${what}, and its cells are stored ${size} together`, { where });
     note(`The directory of ${full} ${missing}; its chunks were found by listing the store.`);
-    const places: number[] = [];
-    for (const piece of await pieces.stored(options)) {
-      for (let axis = 0; axis < rank; axis++)
-        places.push((Math.floor(piece / gridStrides[axis]!) % pieces.grid[axis]!) + origin[axis]!);
-    }
-    return Directory.of(places, rank, where);
+    return stored(options);
   };
 
   /** The directory, and what only the other array of a pair names and is here all the same. */
@@ -183,6 +188,7 @@ async function viewOf(context: CellContext, path: string, meta: ArrayMeta): Prom
 
   return {
     directory: (options) => directory("", options?.signal),
+    ...(store.can.list && size === 1 ? { stored } : {}),
     async read(coords, options) {
       const rows = await known(coords, options);
       const payloads = await readRows(coords, rows, options);

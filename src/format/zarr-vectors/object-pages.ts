@@ -38,13 +38,14 @@ export async function objectPages(
   return remembered(layout, table);
 }
 
-interface Layout {
+/** The pages of an index as they are stored. */
+export interface Layout {
   readonly rows: number;
   readonly pageRows: number;
   read(page: number, options?: ReadOptions): Promise<Manifests>;
 }
 
-async function layoutOf(nodes: LevelNodes, dims: number, where: string, options?: ReadOptions): Promise<Layout> {
+export async function layoutOf(nodes: LevelNodes, dims: number, where: string, options?: ReadOptions): Promise<Layout> {
   const limits = withLimits(options?.limits);
   switch (nodes.dialect.manifests) {
     case "vlen": {
@@ -131,7 +132,7 @@ function remembered({ rows, pageRows, read }: Layout, table: ChunkTable): Object
 }
 
 /** Coordinates become places in the table; consecutive blocks are often in one chunk. */
-function place({ offsets, chunks, first, count, dims }: Manifests, table: ChunkTable): Placement {
+export function place({ offsets, chunks, first, count, dims }: Manifests, table: ChunkTable): Placement {
   const chunk = new Int32Array(first.length);
   let last = -1;
   for (let b = 0; b < chunk.length; b++) {

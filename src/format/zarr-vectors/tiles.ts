@@ -296,7 +296,7 @@ function setChunkAttribute(
   });
 }
 
-function positionsOf(bytes: Uint8Array, dtype: FixedDataType, where: string): Positions {
+export function positionsOf(bytes: Uint8Array, dtype: FixedDataType, where: string): Positions {
   const rows = bytes.length / dtype.size;
   const values = typed({ shape: [rows], dtype, data: bytes });
   if (dtype.kind === "float" && dtype.size === 2) return Float32Array.from(values as Uint16Array, halfToNumber);

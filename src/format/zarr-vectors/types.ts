@@ -91,6 +91,10 @@ export interface Cells {
   directory(
     options?: ReadOptions,
   ): Promise<{ readonly count: number; readonly rank: number; readonly coords: Int32Array }>;
+  /** The chunks that lie in the store, whatever the array's directory says; there where both can be had. */
+  stored?(
+    options?: ReadOptions,
+  ): Promise<{ readonly count: number; readonly rank: number; readonly coords: Int32Array }>;
   /** The payloads of chunks, by coordinates; undefined where there is none. A blob that the directory names and the store lacks is Corrupt. */
   read(coords: Int32Array, options?: ReadOptions): Promise<readonly (Uint8Array | undefined)[]>;
   /** How many requests that would be, and encoded bytes as far as they are known: `exact` says whether all are. */

@@ -1,0 +1,287 @@
+/**
+ * The objects of a level: their index and manifests, who owns which fragment, their attributes, and groups of them. Manifests are
+ * read page by page; what stays is the owner of each fragment.
+ */
+import type { JsonObject } from "../../bytes/json.js";
+import { withLimits } from "../../limits.js";
+import type { Finding } from "../../model/format.js";
+import type { Placement } from "../../model/source.js";
+import { Blobs } from "./blobs.js";
+import { geometryOf } from "./geometry.js";
+import { Int64 } from "./int64.js";
+import { Manifests } from "./manifest.js";
+import { type Layout, layoutOf, place } from "./object-pages.js";
+import { readIds } from "./objects.js";
+import { OWNERS } from "./owner-column.js";
+import { readEach } from "./validate-chunks.js";
+import { checkGroups, checkObjectAttributes } from "./validate-columns.js";
+import { type CheckedLevel, checkDirectory } from "./validate-level.js";
+import { attempt, failure, finding, isFinding } from "./validate-rules.js";
+
+const NOBODY = -1;
+const SEVERAL = -2;
+
+export async function* checkObjects(level: CheckedLevel): AsyncGenerator<Finding> {
+  const { nodes, options, depth, at, root, meta } = level;
+  const attributes = await attempt("array", at("object_index"), () => nodes.attributes("object_index", options));
+  if (isFinding(attributes)) yield attributes;
+  const layout = isFinding(attributes) ? undefined : yield* checkIndex(level, attributes);
+  if (layout === undefined && nodes.dialect.manifests === "none") {
+    const geometry = geometryOf(root.geometryTypes[0]);
+    if (geometry !== undefined && geometry !== "points" && geometry !== "parametric")
+      yield finding(
+        "object-index-absent",
+        at("object_index"),
+        `${geometry} of level ${meta.level} have no object index`,
+      );
+  }
+  if (layout !== undefined) {
+    yield* checkIds(level, attributes as JsonObject, layout.rows);
+    if (depth >= 4) yield* checkManifests(level, attributes as JsonObject, layout);
+  }
+  yield* checkObjectAttributes(level, layout?.rows);
+  yield* checkGroups(level);
+}
+
+/** The index and its document; undefined where there is none that can be read. */
+async function* checkIndex(
+  { nodes, options, depth, at, table }: CheckedLevel,
+  attributes: JsonObject | undefined,
+): AsyncGenerator<Finding, Layout | undefined> {
+  const where = at("object_index");
+  if (attributes === undefined) return undefined;
+  const { sid_ndim: dims, num_objects: said } = attributes;
+  const children = await attempt("array", where, () => nodes.children("object_index", options));
+  if (isFinding(children)) return void (yield children);
+  const has = (...names: string[]): boolean => names.every((name) => children.includes(name));
+  const two = [has("manifests"), has("data", "offsets"), has("manifest_spans", "manifest_blocks")].filter(Boolean);
+  if (two.length > 1)
+    yield finding("object-index", where, `the index should have one layout, found ${children.join(", ")}`);
+  if (nodes.dialect.manifests === "none") {
+    if (dims !== undefined || (typeof said === "number" && said > 0) || two.length > 0)
+      yield finding(
+        "object-index",
+        where,
+        `the index of ${String(said ?? "some")} objects has no manifests that can be read`,
+      );
+    return undefined;
+  }
+  if (typeof said !== "number")
+    yield finding("object-index", where, `the index should say num_objects, found ${typeof said}`);
+  if (dims !== table.rank) {
+    yield finding(
+      "object-index",
+      where,
+      `the index says chunks of ${String(dims)} coordinates, those of the level have ${table.rank}`,
+    );
+    return undefined;
+  }
+  if (depth < 3) return undefined;
+  const layout = await attempt("manifest-decodes", where, () => layoutOf(nodes, table.rank, where, options));
+  if (isFinding(layout)) return void (yield layout);
+  if (typeof said === "number" && said !== layout.rows)
+    yield finding(
+      "object-count",
+      where,
+      `num_objects is ${said}, but there are ${layout.rows} manifests`,
+      "write the number of manifests",
+    );
+  return layout;
+}
+
+/** One id for each row, each once, and in order where that is said. */
+async function* checkIds(level: CheckedLevel, attributes: JsonObject, rows: number): AsyncGenerator<Finding> {
+  const { meta, nodes, options, depth, at } = level;
+  if (depth < 3) return;
+  const where = at("object_index/object_ids");
+  const ids = await attempt("object-ids", where, () => readIds({ meta, nodes }, rows, options));
+  if (isFinding(ids)) return yield ids;
+  level.ids = ids ?? BigInt64Array.from({ length: rows }, (_, row) => BigInt(row));
+  if (ids === undefined) {
+    if (attributes.layout === "vlen_manifests_v2" && rows > 0)
+      yield finding(
+        "object-ids",
+        where,
+        "an index of layout vlen_manifests_v2 should have object_ids, but they are not there",
+      );
+    return;
+  }
+  let row = 1;
+  while (row < ids.length && ids[row - 1]! < ids[row]!) row++;
+  if (row >= ids.length) return;
+  if (attributes.object_ids_sorted === true)
+    yield finding(
+      "object-ids",
+      where,
+      `object_ids_sorted is true, but id ${ids[row]} of row ${row} follows ${ids[row - 1]}`,
+    );
+  const sorted = ids.slice().sort();
+  const twice = sorted.findIndex((id, i) => i > 0 && id === sorted[i - 1]);
+  if (twice >= 0) yield finding("object-ids", where, `id ${sorted[twice]} is that of more than one object`);
+}
+
+/** Every manifest decodes, and names chunks and fragments that are there, each fragment once. */
+async function* checkManifests(level: CheckedLevel, attributes: JsonObject, layout: Layout): AsyncGenerator<Finding> {
+  const { depth, at, meta, table, fragments, known, options } = level;
+  const where = at("object_index");
+  const first = new Uint32Array(table.count + 1);
+  for (let chunk = 0; chunk < table.count; chunk++) first[chunk + 1] = first[chunk]! + fragments[chunk]!;
+  const owner = new Int32Array(depth >= 5 ? first[table.count]! : 0).fill(NOBODY);
+  let present = 0;
+  let whole = true;
+  for (let page = 0; page * layout.pageRows < layout.rows; page++) {
+    const manifests = await attempt("manifest-decodes", where, () => layout.read(page, options));
+    if (isFinding(manifests)) whole = false;
+    const readable = isFinding(manifests) ? yield* rowByRow(level, layout, page, manifests) : manifests;
+    if (readable === undefined || depth < 5) continue;
+    const placed = place(readable, table);
+    for (let o = 0; o < readable.rows; o++) if (placed.offsets[o + 1]! > placed.offsets[o]!) present++;
+    const from = page * layout.pageRows;
+    const odd = mark(placed, from, fragments, known, first, owner);
+    const more = (count: number): string => (count > 1 ? `, and ${count - 1} more such blocks` : "");
+    if (odd.chunk.count > 0) {
+      const b = odd.chunk.block;
+      const coords = readable.chunks.subarray(b * readable.dims, (b + 1) * readable.dims).join(".");
+      yield finding(
+        "manifest-chunk",
+        `${where}, row ${odd.chunk.row}`,
+        `the manifest names chunk ${coords}, which has no vertices${more(odd.chunk.count)}`,
+      );
+    }
+    if (odd.fragment.count > 0) {
+      const b = odd.fragment.block;
+      const has = fragments[placed.chunk[b]!]!;
+      yield finding(
+        "manifest-fragment",
+        `${where}, row ${odd.fragment.row}`,
+        `the manifest names ${placed.count[b]} fragments from ${placed.first[b]} on of a chunk that has ${has}${more(odd.fragment.count)}`,
+      );
+    }
+    if (odd.twice.count > 0 && !meta.sharedFragments)
+      yield finding(
+        "fragments-disjoint",
+        `${where}, row ${odd.twice.row}`,
+        `the manifest names a fragment that another has as well, in a level without shared_fragments${more(odd.twice.count)}`,
+      );
+  }
+  if (depth < 5) return;
+  const said = attributes.num_present;
+  if (whole && typeof said === "number" && said !== present)
+    yield finding(
+      "present-count",
+      where,
+      `num_present is ${said}, but ${present} objects have fragments`,
+      "write the number of objects that have any",
+    );
+  let unowned = 0;
+  for (let f = 0; f < owner.length; f++) if (owner[f] === NOBODY) unowned++;
+  if (whole && unowned > 0)
+    yield finding("fragments-unowned", where, `${unowned} of ${owner.length} fragments belong to no object`);
+  if (whole) yield* checkOwners(level, first, owner);
+}
+
+interface Odd {
+  count: number;
+  row: number;
+  block: number;
+}
+
+/** Notes who owns what, and which blocks name what is not there or is owned already. */
+function mark(
+  { offsets, chunk, first, count }: Placement,
+  from: number,
+  fragments: Uint32Array,
+  known: Uint8Array,
+  base: Uint32Array,
+  owner: Int32Array,
+): { chunk: Odd; fragment: Odd; twice: Odd } {
+  const none = (): Odd => ({ count: 0, row: -1, block: -1 });
+  const odd = { chunk: none(), fragment: none(), twice: none() };
+  const add = (one: Odd, row: number, block: number): void => {
+    if (one.count++ > 0) return;
+    one.row = row;
+    one.block = block;
+  };
+  for (let o = 0; o + 1 < offsets.length; o++) {
+    const row = from + o;
+    for (let b = offsets[o]!; b < offsets[o + 1]!; b++) {
+      const c = chunk[b]!;
+      if (c < 0) {
+        add(odd.chunk, row, b);
+        continue;
+      }
+      if (known[c] === 0) continue;
+      const end = first[b]! + count[b]!;
+      if (end > fragments[c]!) {
+        add(odd.fragment, row, b);
+        continue;
+      }
+      for (let f = base[c]! + first[b]!; f < base[c]! + end; f++) {
+        if (owner[f] !== NOBODY) add(odd.twice, row, b);
+        owner[f] = owner[f] === NOBODY ? row : SEVERAL;
+      }
+    }
+  }
+  return odd;
+}
+
+/** The manifests of a page one by one, where the page as a whole cannot be read: bad ones are findings, and empty. */
+async function* rowByRow(
+  { nodes, options, at, table }: CheckedLevel,
+  { rows, pageRows }: Layout,
+  page: number,
+  whole: Finding,
+): AsyncGenerator<Finding, Manifests | undefined> {
+  const where = at("object_index/manifests");
+  const array = nodes.dialect.manifests === "vlen" ? await nodes.vlen("object_index/manifests", options) : undefined;
+  const from = page * pageRows;
+  const blobs = await attempt("manifest-decodes", where, () =>
+    array?.read(from, Math.min(rows, from + pageRows), options),
+  );
+  if (isFinding(blobs) || blobs === undefined) return void (yield whole);
+  const limits = withLimits(options.limits);
+  const parts: Manifests[] = [];
+  for (const [i, blob] of blobs.entries()) {
+    try {
+      parts.push(Manifests.parse(Blobs.of([blob]), table.rank, limits, where));
+    } catch (error) {
+      yield failure("manifest-decodes", `${where}, row ${from + i}`, error);
+      parts.push(Manifests.parse(Blobs.of([new Uint8Array(4)]), table.rank, limits, where));
+    }
+  }
+  return Manifests.concat(parts, table.rank);
+}
+
+/** The column of owners, which is an index that others may leave behind: a warning, because readers do not trust it. */
+async function* checkOwners(level: CheckedLevel, first: Uint32Array, owner: Int32Array): AsyncGenerator<Finding> {
+  const { nodes, options, at, table, ids, fragments, known } = level;
+  const cells = await attempt("array", at(OWNERS), () => nodes.cells(OWNERS, options));
+  if (isFinding(cells)) return yield cells;
+  if (cells === undefined || ids === undefined) return;
+  yield* checkDirectory(level, cells);
+  const fix = "write the owners that the manifests say";
+  const count = Math.min(table.count, fragments.length);
+  let [wrong, short, where] = [0, 0, ""];
+  for (let chunk = 0; chunk < count; chunk += 64) {
+    const chunks = Array.from({ length: Math.min(64, count - chunk) }, (_, i) => chunk + i);
+    for (const [i, bytes] of (await readEach(level, table, cells, chunks)).entries()) {
+      const c = chunks[i]!;
+      if (isFinding(bytes)) yield bytes;
+      if (isFinding(bytes) || known[c] === 0 || fragments[c] === 0) continue;
+      if (bytes === undefined || bytes.length !== 8 * fragments[c]!) {
+        if (short++ === 0 && wrong === 0) where = at(OWNERS, c);
+        continue;
+      }
+      const values = Int64.values(bytes);
+      for (let f = 0; f < values.length; f++) {
+        const row = owner[first[c]! + f]!;
+        if (values[f] === (row < 0 ? BigInt(row) : ids[row])) continue;
+        if (wrong++ === 0 && short === 0) where = at(OWNERS, c);
+      }
+    }
+  }
+  if (short > 0)
+    yield finding("owner-column", where, `the owners of ${short} chunks are not one for each fragment`, fix);
+  if (wrong > 0)
+    yield finding("owner-column", where, `the owners of ${wrong} fragments are not those of the manifests`, fix);
+}
