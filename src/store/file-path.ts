@@ -6,7 +6,7 @@
  * opened, when writing by the real path of its directory before anything is made there.
  */
 import fs from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { Corrupt, InvalidInput, LimitExceeded, type OctavoError, Unsupported } from "../errors.js";
 import { Key, Prefix } from "./key.js";
 
@@ -24,11 +24,11 @@ export class Root {
 
   // Checked once more than the types ask for: programs without types would leave the root here.
   path(key: Key): string {
-    return join(this.real, Key.of(key));
+    return below(this.real, Key.of(key));
   }
 
   folder(prefix: Prefix): string {
-    return join(this.real, Prefix.of(prefix));
+    return below(this.real, Prefix.of(prefix));
   }
 
   holds(real: string): boolean {
@@ -66,6 +66,10 @@ export class Root {
     return real;
   }
 }
+
+/** A key has nothing to be resolved, so that on most systems it is a path as it stands. */
+const below = (real: string, key: string): string =>
+  sep === "/" && real !== "/" ? (key === "" ? real : `${real}/${key}`) : join(real, key);
 
 function realOfExisting(path: string): string {
   try {

@@ -15,8 +15,12 @@ export type Prefix = string & { readonly [prefix]: true };
 
 const MAX_LENGTH = 1024; // what S3 takes; file systems take less per segment and say so themselves
 
+/** What nearly all keys look like; these are keys without a further look. */
+const PLAIN = /^[\w+-][\w+.-]*(?:\/[\w+-][\w+.-]*)*$/;
+
 /** What keeps the text from being a key, as the end of a sentence. */
 function problem(text: string): string | undefined {
+  if (text.length <= MAX_LENGTH && PLAIN.test(text)) return undefined;
   if (text.length > MAX_LENGTH) return `has ${text.length} characters, at most ${MAX_LENGTH} are allowed`;
   for (const segment of text.split("/")) {
     if (segment === "" || segment === "." || segment === "..")

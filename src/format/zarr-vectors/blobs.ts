@@ -86,6 +86,31 @@ export const Blobs = {
     return blobs;
   },
 
+  empty: (count: number): Blobs => room(count, new Uint8Array(), "nothing"),
+
+  slice: ({ bytes, starts, ends }: Blobs, from: number, to: number): Blobs => ({
+    count: to - from,
+    bytes,
+    starts: starts.subarray(from, to),
+    ends: ends.subarray(from, to),
+  }),
+
+  /** One after the other; copied only where there are several. */
+  concat(parts: readonly Blobs[]): Blobs {
+    if (parts.length === 1) return parts[0]!;
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    const all = room(count, concat(parts.map(({ bytes }) => bytes)), "a list of blobs");
+    let [to, base] = [0, 0];
+    for (const { count: own, bytes, starts, ends } of parts) {
+      for (let i = 0; i < own; i++, to++) {
+        all.starts[to] = starts[i]! + base;
+        all.ends[to] = ends[i]! + base;
+      }
+      base += bytes.length;
+    }
+    return all;
+  },
+
   at: ({ bytes, starts, ends }: Blobs, i: number): Uint8Array => bytes.subarray(starts[i], ends[i]),
 
   /** The blobs from, up to as a vlen chunk of `size` elements, the last ones empty. */

@@ -1,5 +1,6 @@
 /**
- * The chunks of a level that hold anything: coordinates in ascending numeric order, found by bisection.
+ * The chunks of a level that hold anything: coordinates in ascending numeric order, found by their place in the grid around them
+ * all, or by bisection where that would be mostly empty: every block of every manifest is looked up.
  *
  * A vertex is in chunk floor(position / chunk shape), a division in float64 that may round up to the border. The space of a
  * chunk is therefore taken a few units in the last place wider than its coordinates say: it may be looked at once too often,
@@ -27,7 +28,7 @@ export function chunkTable(
     count,
     rank,
     coords,
-    find: (wanted, at = 0) => find(coords, count, rank, wanted, at),
+    find: inGrid({ count, rank, coords }) ?? ((wanted, at = 0) => find(coords, count, rank, wanted, at)),
     box(chunk, min, max) {
       for (let axis = 0; axis < dims; axis++) {
         const index = coords[chunk * rank + lead + axis]!;
@@ -39,6 +40,33 @@ export function chunkTable(
         max[axis] = high + wider + moved;
       }
     },
+  };
+}
+
+/** undefined: the grid around all chunks has too many empty places. */
+function inGrid({ count, rank, coords }: Directory): ChunkTable["find"] | undefined {
+  const low = new Int32Array(rank).fill(2 ** 31 - 1);
+  const high = new Int32Array(rank).fill(-(2 ** 31));
+  for (let i = 0; i < count * rank; i++) {
+    low[i % rank] = Math.min(low[i % rank]!, coords[i]!);
+    high[i % rank] = Math.max(high[i % rank]!, coords[i]!);
+  }
+  const place = (wanted: ArrayLike<number>, at: number): number => {
+    let cell = 0;
+    for (let axis = 0; axis < rank; axis++) {
+      const own = wanted[at + axis]!;
+      if (own < low[axis]! || own > high[axis]!) return -1;
+      cell = cell * (high[axis]! - low[axis]! + 1) + own - low[axis]!;
+    }
+    return cell;
+  };
+  const cells = count === 0 ? 0 : place(high, 0) + 1;
+  if (cells > 16 * count + 4096) return undefined;
+  const table = new Int32Array(cells).fill(-1);
+  for (let chunk = 0; chunk < count; chunk++) table[place(coords, chunk * rank)] = chunk;
+  return (wanted, at = 0) => {
+    const cell = place(wanted, at);
+    return cell < 0 ? -1 : table[cell]!;
   };
 }
 

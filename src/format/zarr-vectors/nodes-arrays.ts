@@ -28,32 +28,32 @@ export async function vlenArray(store: Store, at: Prefix, meta: ArrayMeta, where
     throw new Corrupt(`${where} should be a list of blobs, found ${meta.shape.length} dimensions`, { where });
   const pieces = await piecesOf(store, at, meta, where);
   const chunk = elementCount(pieces.shape);
+  const blobs = async (from: number, to: number, options?: ReadOptions): Promise<Blobs> => {
+    checkRows(from, to, length, where);
+    const first = Math.floor(from / chunk);
+    const count = to > from ? Math.ceil(to / chunk) - first : 0;
+    const chunks = await pieces.read(
+      Array.from({ length: count }, (_, i) => first + i),
+      options,
+    );
+    const parts = chunks.map((bytes, i) => {
+      const start = (first + i) * chunk;
+      const [low, high] = [Math.max(from, start) - start, Math.min(to, start + chunk) - start];
+      // Writers leave out chunks of nothing but empty elements.
+      return bytes === undefined
+        ? Blobs.empty(high - low)
+        : Blobs.slice(Blobs.parseChunk(bytes, chunk, `${where}, elements from ${start}`), low, high);
+    });
+    return Blobs.concat(parts);
+  };
   return {
     attributes: meta.attributes,
     length,
     chunk,
-    async read(from, to, options?: ReadOptions) {
-      checkRows(from, to, length, where);
-      const first = Math.floor(from / chunk);
-      const count = to > from ? Math.ceil(to / chunk) - first : 0;
-      const chunks = await pieces.read(
-        Array.from({ length: count }, (_, i) => first + i),
-        options,
-      );
-      const out: Uint8Array[] = [];
-      for (let i = 0; i < count; i++) {
-        const start = (first + i) * chunk;
-        const [low, high] = [Math.max(from, start) - start, Math.min(to, start + chunk) - start];
-        const bytes = chunks[i];
-        if (bytes === undefined) {
-          // Writers leave out chunks of nothing but empty elements.
-          for (let row = low; row < high; row++) out.push(new Uint8Array(0));
-          continue;
-        }
-        const blobs = Blobs.parseChunk(bytes, chunk, `${where}, elements from ${start}`);
-        for (let row = low; row < high; row++) out.push(Blobs.at(blobs, row));
-      }
-      return out;
+    blobs,
+    async read(from, to, options) {
+      const all = await blobs(from, to, options);
+      return Array.from({ length: all.count }, (_, i) => Blobs.at(all, i));
     },
   };
 }

@@ -6,7 +6,6 @@ import { Corrupt } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { ChunkTable, Placement } from "../../model/source.js";
-import { Blobs } from "./blobs.js";
 import { Manifests } from "./manifest.js";
 import type { LevelNodes } from "./types.js";
 
@@ -57,8 +56,8 @@ export async function layoutOf(nodes: LevelNodes, dims: number, where: string, o
         pageRows,
         async read(page, now) {
           const from = page * pageRows;
-          const blobs = await array.read(from, Math.min(array.length, from + pageRows), now);
-          return Manifests.parse(Blobs.of(blobs), dims, limits, `${where}/manifests`);
+          const blobs = await array.blobs(from, Math.min(array.length, from + pageRows), now);
+          return Manifests.parse(blobs, dims, limits, `${where}/manifests`);
         },
       };
     }

@@ -2,7 +2,6 @@
 import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import { Corrupt } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import { Blobs } from "./blobs.js";
 import { Groups, type IdRange } from "./groups.js";
 import type { LevelNodes } from "./types.js";
 
@@ -14,7 +13,7 @@ export async function readGroups(nodes: LevelNodes, options?: ReadOptions): Prom
   if (nodes.dialect.objectAttributes === "array") {
     const array = await nodes.vlen(path, options);
     if (array === undefined) return undefined;
-    const blobs = Blobs.of(await array.read(0, array.length, options));
+    const blobs = await array.blobs(0, array.length, options);
     return Groups.parse(blobs, rangesOf(array.attributes, path), path);
   }
   const [data, offsets] = await Promise.all([

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../../bytes/json.js";
 import type { NdArray } from "../../model/array.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis } from "../../model/vectors.js";
+import type { Blobs } from "./blobs.js";
 
 /** How a store spells things, told from its structure; the version number only decides where structure cannot. */
 export interface Dialect {
@@ -141,4 +142,6 @@ export interface VlenArray {
   /** Elements stored together: reading one reads all of its chunk. */
   readonly chunk: number;
   read(from: number, to: number, options?: ReadOptions): Promise<readonly Uint8Array[]>;
+  /** The same in one piece of memory, without an object for each. */
+  blobs(from: number, to: number, options?: ReadOptions): Promise<Blobs>;
 }
