@@ -121,8 +121,9 @@ async function* readOffsets(
   options?: ReadOptions,
 ): AsyncGenerator<LinkSet> {
   for (const array of await arrays(options)) {
-    // A copy may lie with any of its chunks; otherwise links are looked for where they are stored.
-    const choose = chooser(context, array.duplicate || !("chunks" in filter) ? width : 1, filter);
+    // A copy may lie with any of its chunks; otherwise links are looked for where they are stored, unless all ends are asked for.
+    const everywhere = array.duplicate || !("chunks" in filter) || filter.incoming === true;
+    const choose = chooser(context, everywhere ? width : 1, filter);
     const chosen: number[] = [];
     for (let cell = 0; cell < array.count; cell++)
       if (choose(array.chunks, cell * width) && !isCopy(array, width, cell)) chosen.push(cell);
@@ -195,15 +196,20 @@ async function readCells(
     return known;
   };
   let at = 0;
-  for (const [i, cell] of parsed.entries()) {
-    for (let l = 0; l < cell.count; l++, at += width) {
-      const order = cell.perms === undefined || cell.perms[l] === 0 ? undefined : orderOf(cell.perms[l]!);
+  for (let i = 0; i < parsed.length; i++) {
+    const { count: own, ends, perms } = parsed[i]!;
+    const here = chunks.subarray(chosen[i]! * width, (chosen[i]! + 1) * width);
+    if (intra) out.chunks.fill(here[0]!, at, at + own * width);
+    if (perms === undefined) out.vertices.set(ends, at);
+    for (let l = 0; l < own && !(intra && perms === undefined); l++) {
+      const order = perms === undefined || perms[l] === 0 ? undefined : orderOf(perms[l]!);
       for (let k = 0; k < width; k++) {
-        const to = at + (order === undefined ? k : order[k]!);
-        out.chunks[to] = chunks[chosen[i]! * width + k]!;
-        out.vertices[to] = cell.ends[l * width + k]!;
+        const to = at + l * width + (order === undefined ? k : order[k]!);
+        out.chunks[to] = here[k]!;
+        out.vertices[to] = ends[l * width + k]!;
       }
     }
+    at += own * width;
   }
   const read = new Map<string, Column>();
   await Promise.all(
