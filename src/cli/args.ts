@@ -2,7 +2,7 @@
  * The options of a verb, declared once: from one table come the parser and its types, the help, the shell completion and
  * the reference page.
  *
- *   --name value · --name=value · -n value · flags, also together (-qv) · `--` ends the options · `-` alone is no option
+ *   --name value · --name=value · -n value · --name=value or --name alone, for some · flags, also together (-qv) · `--` ends the options · `-` alone is no option
  *
  * A value is whatever follows, also when it starts with "-": `--slice -3:` needs no ceremony.
  */
@@ -17,6 +17,10 @@ export interface Option<T = unknown> {
   /** The only values there are, for help and completion. */
   readonly choices?: readonly string[];
   readonly parse?: (text: string) => T;
+  /** Given several times, its lists are one after the other. */
+  readonly repeats?: true;
+  /** The value only follows "=", and may be left out: it is "" then. */
+  readonly inline?: true;
 }
 
 export type Options = { readonly [name: string]: Option };
@@ -34,6 +38,25 @@ export function value<T>(name: string, help: string, parse: (text: string) => T,
 
 export const text = (name: string, help: string, short?: string) => value(name, help, (given) => given, short);
 
+/** A list with commas; the option may be given several times. */
+export function list<T>(name: string, help: string, item: (text: string) => T) {
+  const parse = (given: string): readonly T[] =>
+    given.trim() === "" ? [] : given.split(",").map((part) => item(part.trim()));
+  return { value: name, help, parse, repeats: true as const };
+}
+
+/** A flag that may say more: `--clip`, `--clip=vertices`. */
+export function flagOr<const C extends string>(choices: readonly C[], help: string) {
+  const { parse, value } = choice(choices, help);
+  return {
+    value,
+    choices,
+    help,
+    inline: true as const,
+    parse: (given: string): C | true => given === "" || parse(given),
+  };
+}
+
 export function choice<const C extends string>(choices: readonly C[], help: string) {
   const parse = (given: string): C => {
     const found = choices.find((known) => known === given);
@@ -47,6 +70,22 @@ export function choice<const C extends string>(choices: readonly C[], help: stri
 export function count(given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new InvalidInput(`expected a number such as 3, found ${JSON.stringify(given)}`);
+}
+
+/** Any finite number. */
+export function number(given: string): number {
+  const parsed = given.trim() === "" ? Number.NaN : Number(given);
+  if (Number.isFinite(parsed)) return parsed;
+  throw new InvalidInput(`expected a number such as -1.5, found ${JSON.stringify(given)}`);
+}
+
+/** "1,2.5,-3e4" */
+export const numbers = (given: string): readonly number[] => given.split(",").map(number);
+
+/** An id: a whole number of any size up to 64 bits. */
+export function id(given: string): bigint {
+  if (/^-?\d{1,20}$/.test(given)) return BigInt(given);
+  throw new InvalidInput(`expected an id such as 42, found ${JSON.stringify(given)}`);
 }
 
 /** Bytes, as "512M", "1.5G" or "4096"; the letters are powers of 1024. */
@@ -82,10 +121,11 @@ export function parse<T extends Options>(table: T, args: readonly string[]): Par
       given[name] = true;
       return;
     }
-    const found = inline ?? next();
+    const found = inline ?? (option.inline ? "" : next());
     if (found === undefined) throw new InvalidInput(`${spelled} needs a value: ${spelled} ${option.value}`);
     try {
-      given[name] = option.parse(found);
+      const parsed = option.parse(found);
+      given[name] = option.repeats ? [...((given[name] as unknown[]) ?? []), ...(parsed as unknown[])] : parsed;
     } catch (error) {
       if (!(error instanceof OctavoError)) throw error;
       throw new InvalidInput(`${spelled}: ${error.message}`, error.hint === undefined ? {} : { hint: error.hint });

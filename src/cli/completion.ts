@@ -44,8 +44,11 @@ const spelled = (name: string, { short }: Option): string[] => [
   ...(short === undefined ? [] : [`-${short}`]),
 ];
 const names = (options: Options): string =>
-  Object.keys(options)
-    .map((name) => `--${name}`)
+  Object.entries(options)
+    .flatMap(([name, { inline, choices = [] }]) => [
+      `--${name}`,
+      ...(inline ? choices.map((choice) => `--${name}=${choice}`) : []),
+    ])
     .join(" ");
 const verbNames = (known: readonly Known[]): string => known.map(({ entry }) => entry.name).join(" ");
 /** One line of a help text, safe between single quotes. */
@@ -54,7 +57,7 @@ const quoted = (text: string): string => text.replaceAll("'", "’");
 function bash(known: readonly Known[]): string {
   const cases = known.map(({ entry, options, words }) => {
     const choices = Object.entries(options)
-      .filter(([, option]) => option.choices !== undefined)
+      .filter(([, { choices, inline }]) => choices !== undefined && !inline)
       .map(([name, option]) => `--${name}) words="${option.choices!.join(" ")}" ;;`);
     return `    ${entry.name})
       case $before in
@@ -83,6 +86,7 @@ function zsh(known: readonly Known[]): string {
           ? ":value:_files"
           : `:value:(${option.choices.join(" ")})`;
     const help = quoted(option.help).replace(/[[\]:\\]/g, "\\$&");
+    if (option.inline) return `'--${name}=-[${help}]:${action}'`; // a second colon: it may be left out
     const both = spelled(name, option);
     return both.length === 1 ? `'${both[0]}[${help}]${action}'` : `{${both.join(",")}}'[${help}]${action}'`;
   };
@@ -116,8 +120,9 @@ function fish(known: readonly Known[]): string {
     return [
       `complete -c octavo -n __fish_use_subcommand -f -a ${entry.name} -d '${quoted(entry.summary)}'`,
       ...(words.length > 0 ? [`${within} -f -a '${words.join(" ")}'`] : []),
-      ...Object.entries(options).map(([name, { short, value, choices, help }]) => {
-        const how = value === undefined ? "" : choices === undefined ? " -r" : ` -x -a '${choices.join(" ")}'`;
+      ...Object.entries(options).map(([name, { short, value, choices, inline, help }]) => {
+        const how =
+          value === undefined || inline ? "" : choices === undefined ? " -r" : ` -x -a '${choices.join(" ")}'`;
         return `${within} -l ${name}${short === undefined ? "" : ` -s ${short}`}${how} -d '${quoted(help)}'`;
       }),
     ];

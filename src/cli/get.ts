@@ -1,16 +1,17 @@
-/** `octavo get`: a region of an array as .npy, JSON or CSV, in blocks that fit into memory; or one key as it is. */
+/** `octavo get`: a region of an array as .npy, JSON or CSV, in blocks that fit into memory; the answer to a query; or one key as it is. */
 import { memorySize } from "../bytes/dtype.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import { InvalidInput } from "../errors.js";
 import { writeNpy } from "../format/interchange/npy.js";
 import type { ReadRegionOptions } from "../format/zarr/index.js";
 import type { NdArray } from "../model/array.js";
-import type { ArrayDataset, Dataset } from "../model/dataset.js";
+import type { ArrayDataset, GroupDataset } from "../model/dataset.js";
 import { elementCount, select } from "../model/region.js";
 import { Key } from "../store/key.js";
 import type { Sink } from "../store/types.js";
 import { createPool } from "../worker/pool.js";
-import { flag, nearest, size, text, value } from "./args.js";
+import { choice, flag, nearest, size, text, type Values, value } from "./args.js";
+import { getVectors, refuse, vectorOptions } from "./get-vectors.js";
 import { bytesText, countText } from "./output.js";
 import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
@@ -19,96 +20,127 @@ import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } fro
 import { type ArrayText, csvText, jsonText } from "./text.js";
 import { type ExitCode, type Session, verb } from "./verb.js";
 
-const EXTENSIONS = ["npy", "json", "csv"] as const;
+const EXTENSIONS = ["json", "ndjson", "csv", "npy"] as const;
 type Extension = (typeof EXTENSIONS)[number];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
 const PIECE = 16 << 20; // bytes of a raw value at a time
 
+const arrayOptions = {
+  slice: value(
+    "SLICE",
+    "of an array: an index or start:stop:step per axis, as in Python: 0:10,:,5 (default: all of it)",
+    parseSlice,
+  ),
+  "max-memory": value("SIZE", "of an array: elements in memory at a time (default 64M)", size),
+};
+
+const options = {
+  ...sourceOptions,
+  ...arrayOptions,
+  ...vectorOptions,
+  key: text("KEY", "the bytes of this key of the store, whatever they are"),
+  output: text("FILE", "where to; the extension decides: .json, .ndjson, .csv or .npy; - is stdout", "o"),
+  to: choice(EXTENSIONS, "as what, where FILE does not say"),
+  overwrite: flag("replace FILE"),
+  progress: progressOption,
+};
+
 export const get = verb({
   about:
-    "Without -o the result goes to stdout, as CSV or with --json as JSON. In text, integers beyond 2^53 are strings in " +
-    "JSON, dates are ISO 8601, raw bytes are hex.",
-  options: {
-    ...sourceOptions,
-    slice: value(
-      "SLICE",
-      "an index or start:stop:step per axis, as in Python: 0:10,:,5 (default: all of it)",
-      parseSlice,
-    ),
-    key: text("KEY", "the bytes of this key of the store, whatever they are"),
-    output: text("FILE", "where to; the extension decides: .npy, .json or .csv; - is stdout", "o"),
-    "max-memory": value("SIZE", "elements in memory at a time (default 64M)", size),
-    overwrite: flag("replace FILE"),
-    progress: progressOption,
-  },
+    "Without -o the result goes to stdout: arrays as CSV, geometry as JSON. In text, integers beyond 2^53 are strings in " +
+    "JSON, dates are ISO 8601, raw bytes are hex, floats have the fewest digits that give them again. CSV of geometry is " +
+    "a row per vertex, NDJSON a line per object or point, .npy only positions.",
+  options,
   examples: [
-    ["octavo get data.zarr --slice 0,:,: -o plane.npy", "one plane, for numpy"],
-    ["octavo get https://host/table.zarr --slice -5: --json", "the last five entries"],
-    ["octavo get data.zarr --key zarr.json", "a file of the store as it is"],
+    ["octavo get data.zarr --slice 0,:,: -o plane.npy", "one plane of an array, for numpy"],
+    ["octavo get tracts.zv --box 0,0,0,50,50,50 --clip -o part.ndjson", "what lies in a box"],
+    ["octavo get cells.zv --where 'volume > 10' --limit 5 --attributes volume", "five objects, as JSON"],
   ],
-  async run([url], options, session) {
-    const target = options.output ?? "-";
-    if (options.key !== undefined) {
-      if (options.slice !== undefined)
-        throw new InvalidInput("--key gives a key's bytes as they are; --slice has no meaning there");
-      const place = await findPlace(url!, options, session);
-      return getKey(place, options.key, () => openSink(target, options.overwrite, session), session);
+  async run([url], given, session) {
+    const file = given.output ?? "-";
+    if (given.key !== undefined) {
+      refuse(
+        given,
+        [...Object.keys(arrayOptions), ...Object.keys(vectorOptions), "to"],
+        `--key ${given.key}`,
+        "bytes as they are",
+      );
+      const place = await findPlace(url!, given, session);
+      return getKey(place, given.key, () => openSink(file, given.overwrite, session), session);
     }
-    const extension = target === "-" ? (session.output.json ? "json" : "csv") : extensionOf(target);
-    const source = await findSource(url!, options, session);
-    const array = arrayOf(await source.match.open(), url!);
-    const region = toRegion(options.slice ?? [], array.shape.length);
-    const { shape } = select(region, array.shape);
-    const { requests, bytes } = await array.plan(region);
-    session.output.detail(
-      `reading takes about ${countText(requests)} ${requests === 1 ? "request" : "requests"} and ${bytesText(bytes)}`,
-    );
-    const writer = writerOf(extension, shape, array.dtype);
-    const size = Math.max(1, memorySize(array.dtype));
-    const limit = Math.max(1, Math.floor((options["max-memory"] ?? BLOCK) / size));
-
-    const total = elementCount(shape) * size;
-    const tell = (elements: number): void =>
-      session.report.update({ done: Math.floor(elements * size), total, unit: "bytes" });
-    const pool = createPool();
-    const sink = await openSink(target, options.overwrite, session);
-    try {
-      await sink.write(writer.head());
-      let done = 0;
-      for (const block of blocks(region, array.shape, array.chunkShape, limit)) {
-        const reading: ReadRegionOptions = {
-          signal: session.signal,
-          pool,
-          onProgress: (chunks) => tell(done + (block.count * chunks.done) / chunks.total),
-        };
-        const part = await array.read(block.region, reading);
-        for (const piece of writer.block(part, block.count)) await sink.write(piece);
-        done += block.count;
-        tell(done);
-      }
-      await sink.write(writer.tail());
-      session.signal.throwIfAborted();
-      await sink.commit();
-    } finally {
-      await sink.abort();
+    const named = given.to ?? (file === "-" ? undefined : extensionOf(file));
+    const source = await findSource(url!, given, session);
+    const dataset = await source.match.open();
+    let code: ExitCode = 0;
+    if (dataset.kind === "vectors") {
+      refuse(given, Object.keys(arrayOptions), url!, "geometry");
+      const target = { file, extension: named ?? "json", overwrite: given.overwrite };
+      code = await getVectors(dataset, given, target, session);
+    } else {
+      refuse(given, Object.keys(vectorOptions), url!, `${dataset.kind === "array" ? "an array" : "a group"}`);
+      const extension = named ?? (session.output.json ? "json" : "csv");
+      await getArray(arrayOf(dataset, url!), { file, extension }, given, session);
     }
     remarkForbidden(source, session.output);
-    return 0;
+    return code;
   },
 });
 
-function extensionOf(target: string): Extension {
-  const given = /\.([^./]+)$/.exec(target)?.[1]?.toLowerCase() ?? "";
+async function getArray(
+  array: ArrayDataset,
+  { file, extension }: { readonly file: string; readonly extension: Extension },
+  given: Values<typeof options>,
+  session: Session,
+): Promise<void> {
+  const region = toRegion(given.slice ?? [], array.shape.length);
+  const { shape } = select(region, array.shape);
+  const { requests, bytes } = await array.plan(region);
+  session.output.detail(
+    `reading takes about ${countText(requests)} ${requests === 1 ? "request" : "requests"} and ${bytesText(bytes)}`,
+  );
+  const writer = writerOf(extension, shape, array.dtype);
+  const size = Math.max(1, memorySize(array.dtype));
+  const limit = Math.max(1, Math.floor((given["max-memory"] ?? BLOCK) / size));
+
+  const total = elementCount(shape) * size;
+  const tell = (elements: number): void =>
+    session.report.update({ done: Math.floor(elements * size), total, unit: "bytes" });
+  const pool = createPool();
+  const sink = await openSink(file, given.overwrite, session);
+  try {
+    await sink.write(writer.head());
+    let done = 0;
+    for (const block of blocks(region, array.shape, array.chunkShape, limit)) {
+      const reading: ReadRegionOptions = {
+        signal: session.signal,
+        pool,
+        onProgress: (chunks) => tell(done + (block.count * chunks.done) / chunks.total),
+      };
+      const part = await array.read(block.region, reading);
+      for (const piece of writer.block(part, block.count)) await sink.write(piece);
+      done += block.count;
+      tell(done);
+    }
+    await sink.write(writer.tail());
+    session.signal.throwIfAborted();
+    await sink.commit();
+  } finally {
+    await sink.abort();
+  }
+}
+
+function extensionOf(file: string): Extension {
+  const given = /\.([^./]+)$/.exec(file)?.[1]?.toLowerCase() ?? "";
   const found = EXTENSIONS.find((known) => known === given);
   if (found !== undefined) return found;
   throw new InvalidInput(
-    `${target} does not end in ${EXTENSIONS.map((known) => `.${known}`).join(", ")}`,
+    `${file} does not end in ${EXTENSIONS.map((known) => `.${known}`).join(", ")}`,
     nearest(given, EXTENSIONS),
   );
 }
 
-function arrayOf(dataset: Dataset, url: string): ArrayDataset {
+function arrayOf(dataset: ArrayDataset | GroupDataset, url: string): ArrayDataset {
   if (dataset.kind === "array") return dataset;
   throw new InvalidInput(`${url} is a group, and get reads one array`, { hint: `octavo ls ${url} shows its arrays` });
 }
@@ -121,6 +153,10 @@ interface Writer {
 }
 
 function writerOf(extension: Extension, shape: readonly number[], dtype: NdArray["dtype"]): Writer {
+  if (extension === "ndjson")
+    throw new InvalidInput("an array has no objects to put on lines: .ndjson is for geometry", {
+      hint: "arrays go to .npy, .json and .csv",
+    });
   if (extension === "npy") {
     const head = writeNpy({ shape, dtype, data: new Uint8Array() }); // refuses what .npy cannot hold, before anything is read
     return { head: () => head, block: ({ data }) => [data as Uint8Array], tail: () => new Uint8Array() };

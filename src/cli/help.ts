@@ -44,8 +44,9 @@ export function page(entry: Entry, verb: Verb): string {
 
 /** "  -o, --output FILE   what it does", the text in a column of its own. */
 function list(options: Options): string[] {
-  const rows = Object.entries(options).map(([name, { short, value, help }]) => {
-    const spelled = `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+  const rows = Object.entries(options).map(([name, { short, value, inline, help }]) => {
+    const given = value === undefined ? "" : inline ? `[=${value}]` : ` ${value}`;
+    const spelled = `${short === undefined ? "    " : `-${short}, `}--${name}${given}`;
     return [spelled, help] as const;
   });
   const wide = Math.min(30, Math.max(...rows.map(([spelled]) => spelled.length)));

@@ -2,22 +2,26 @@
 
 import { isFixed } from "../bytes/dtype.js";
 import type { CodecSpec } from "../codec/types.js";
-import { OctavoError, Unsupported } from "../errors.js";
+import { InvalidInput, OctavoError } from "../errors.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
-import { count, value } from "./args.js";
+import { count, flag, value } from "./args.js";
+import { describeVectors, vectorRows } from "./info-vectors.js";
 import { bytesText, countText, type Output, table, toJson } from "./output.js";
+import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { dtypeText, elementValue } from "./values.js";
 import { type Session, verb } from "./verb.js";
 
 /** Counting stops here: a store of millions of chunks should still answer at once. */
-const COUNTED = 50_000;
+export const COUNTED = 50_000;
 
 export const info = verb({
   about: "For a group, the tree below it. Sizes are counted where the store can be listed.",
   options: {
     ...sourceOptions,
     depth: value("N", "how deep to follow groups (default 5)", count),
+    full: flag("of geometry: read all of it, for exact counts and the ranges of attributes"),
+    progress: progressOption,
   },
   examples: [
     ["octavo info data.zarr", "format, shape, chunks, type, codecs, sizes, attributes"],
@@ -27,12 +31,21 @@ export const info = verb({
   async run([url], options, session) {
     const source = await findSource(url!, options, session);
     const dataset = await source.match.open();
-    const node = await describe(dataset, options.depth ?? 5, session);
     const { output } = session;
+    if (options.full && dataset.kind !== "vectors")
+      throw new InvalidInput(
+        `--full is about geometry, and ${url} is ${dataset.kind === "array" ? "an array" : "a group"}`,
+      );
+    const node =
+      dataset.kind === "vectors"
+        ? await describeVectors(dataset, source, options.full, session)
+        : await describe(dataset, options.depth ?? 5, session);
+    session.report.end();
     if (output.json) output.document({ ...node, ...source.forbidden() });
     else {
       output.line(`${output.bold(source.match.summary)}  ${output.dim(dataset.url)}`);
-      for (const line of table(rows(node, output))) output.line(`  ${line}`);
+      const found = node.kind === "vectors" ? vectorRows(node, output) : rows(node, output);
+      for (const line of table(found)) output.line(`  ${line}`);
       remarkForbidden(source, output);
     }
     return 0;
@@ -41,7 +54,7 @@ export const info = verb({
 
 type Node = ArrayInfo | GroupInfo | { readonly kind: "unreadable"; readonly error: string };
 
-interface Common {
+export interface Common {
   readonly url: string;
   readonly format: string;
   readonly version: string;
@@ -77,13 +90,15 @@ interface GroupInfo extends Common {
   readonly children: { readonly [name: string]: Node } | null;
 }
 
-async function describe(dataset: Dataset, depth: number, session: Session): Promise<ArrayInfo | GroupInfo> {
+async function describe(
+  dataset: ArrayDataset | GroupDataset,
+  depth: number,
+  session: Session,
+): Promise<ArrayInfo | GroupInfo> {
   const { url, format, version, attributes, notes } = dataset;
   const shared = { url, format, version, attributes, notes };
   if (dataset.kind === "group") return { ...shared, kind: "group", children: await below(dataset, depth, session) };
 
-  if (dataset.kind === "vectors")
-    throw new Unsupported(`${url} is geometry, which info cannot describe`, { where: url });
   const { shape, chunkShape, dtype, fill, dimensionNames, codecs } = dataset;
   const inner = codecs?.find(({ name }) => name === "sharding_indexed")?.configuration.chunk_shape;
   const decodedBytes = isFixed(dtype) ? shape.reduce((product, length) => product * length, dtype.size) : undefined;
@@ -146,12 +161,16 @@ function orderOf(codecs: readonly CodecSpec[], rank: number): ArrayInfo["order"]
 
 const round = (ratio: number): number => Number(ratio.toPrecision(3));
 
-function rows(node: ArrayInfo | GroupInfo, output: Output): string[][] {
-  const attributes = Object.entries(node.attributes).map(([name, held], i) => [
+export const attributeRows = ({ attributes }: Pick<Common, "attributes">): string[][] =>
+  Object.entries(attributes).map(([name, held], i) => [
     i === 0 ? "attributes" : "",
     `${name}: ${clipped(toJson(held))}`,
   ]);
-  const notes = node.notes.map((note) => [output.yellow("note"), note]);
+export const noteRows = ({ notes }: Pick<Common, "notes">, output: Output): string[][] =>
+  notes.map((note) => [output.yellow("note"), note]);
+
+function rows(node: ArrayInfo | GroupInfo, output: Output): string[][] {
+  const [attributes, notes] = [attributeRows(node), noteRows(node, output)];
   if (node.kind === "group") return [...attributes, ...notes, ...treeRows(node, "", output)];
   const { shape, dimensionNames, chunkShape, innerChunkShape, codecs, order, decodedBytes } = node;
   const names = dimensionNames === undefined ? "" : ` (${dimensionNames.map((name) => name ?? "–").join(", ")})`;
@@ -205,4 +224,4 @@ export function codecText({ name, configuration }: CodecSpec): string {
   return parts.length === 0 ? name : `${name}(${parts.join(", ")})`;
 }
 
-const clipped = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
+export const clipped = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);

@@ -1,32 +1,47 @@
-/** `octavo ls`: the nodes below a group, the stored chunks of an array, or the keys as the store has them. */
+/** `octavo ls`: the nodes below a group, the stored chunks of an array, what geometry holds, or the keys as the store has them. */
 import { InvalidInput, OctavoError, Unsupported } from "../errors.js";
-import type { ArrayDataset, Dataset } from "../model/dataset.js";
-import { flag } from "./args.js";
+import type { ArrayDataset, GroupDataset } from "../model/dataset.js";
+import { count, flag, value } from "./args.js";
 import { shapeText } from "./info.js";
+import { listVectors } from "./ls-vectors.js";
 import { countText, table } from "./output.js";
 import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } from "./source.js";
 import { dtypeText } from "./values.js";
 import { type Session, verb } from "./verb.js";
 
 export const ls = verb({
+  about: "Of a group its nodes, of an array its shape, of geometry its levels.",
   options: {
     ...sourceOptions,
-    chunks: flag("the chunks that are stored: place in the grid, key, size"),
+    chunks: flag("the chunks that are there: of arrays place, size, key; of geometry place, vertices, box"),
+    objects: flag("of geometry: the objects with their attributes"),
+    groups: flag("of geometry: the groups of objects"),
+    level: value("N", "of geometry: of which level (default: the finest)", count),
     keys: flag("every key below, with its size, whatever it is"),
   },
   examples: [
     ["octavo ls data.zarr", "the arrays and groups in it"],
-    ["octavo ls data.zarr/image --chunks", "the chunks that are there"],
+    ["octavo ls tracts.zv --objects --level 1", "the objects of a coarser level"],
     ["octavo ls s3://bucket/data.zarr --keys", "the keys as the store has them"],
   ],
   async run([url], options, session) {
-    if (options.chunks && options.keys)
-      throw new InvalidInput("--chunks and --keys are two questions; ask one of them");
-    if (options.keys) await listKeys(await findPlace(url!, options, session), session);
+    const asked = (["chunks", "objects", "groups", "keys"] as const).filter((name) => options[name]);
+    if (asked.length > 1) throw new InvalidInput(`--${asked[0]} and --${asked[1]} are two questions; ask one of them`);
+    const [what] = asked;
+    if (what === "keys") await listKeys(await findPlace(url!, options, session), session);
     else {
       const source = await findSource(url!, options, session);
       const dataset = await source.match.open();
-      await (options.chunks ? listChunks(dataset, session) : listNodes(dataset, source.at, session));
+      if (dataset.kind === "vectors") await listVectors(dataset, what, options.level, session);
+      else {
+        const wrong =
+          what === "objects" || what === "groups" ? what : options.level === undefined ? undefined : "level";
+        if (wrong !== undefined)
+          throw new InvalidInput(
+            `--${wrong} is about geometry, and ${url} is ${dataset.kind === "array" ? "an array" : "a group"}`,
+          );
+        await (what === "chunks" ? listChunks(dataset, session) : listNodes(dataset, source.at, session));
+      }
       remarkForbidden(source, session.output);
     }
     return 0;
@@ -44,7 +59,7 @@ async function listKeys({ store, at }: Place, { output, signal }: Session): Prom
   }
 }
 
-async function listChunks(dataset: Dataset, { output, signal }: Session): Promise<void> {
+async function listChunks(dataset: ArrayDataset | GroupDataset, { output, signal }: Session): Promise<void> {
   if (dataset.kind !== "array") {
     throw new InvalidInput(`${dataset.url} is a group; --chunks is about one array`, {
       hint: "octavo ls shows its arrays",
@@ -79,11 +94,9 @@ interface Row {
   readonly error?: string;
 }
 
-async function listNodes(dataset: Dataset, at: string, { output, signal }: Session): Promise<void> {
+async function listNodes(dataset: ArrayDataset | GroupDataset, at: string, { output, signal }: Session): Promise<void> {
   const found: Row[] = [];
   if (dataset.kind === "array") found.push(rowOf(at.split("/").at(-2) ?? ".", dataset));
-  else if (dataset.kind === "vectors")
-    throw new Unsupported(`${dataset.url} is geometry, which ls cannot list`, { where: dataset.url });
   else {
     const children = await dataset.children({ signal });
     if (children === undefined) throw cannotList(dataset.url);

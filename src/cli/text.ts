@@ -32,7 +32,7 @@ export function jsonText(shape: readonly number[], dtype: DataType): ArrayText {
       for (const value of readableValues(array, count)) {
         if (index > 0) text += ",";
         for (const span of spans) if (index % span === 0) text += "[";
-        text += json(value);
+        text += jsonOf(value);
         index++;
         for (const span of spans) if (index % span === 0) text += "]";
         if (text.length > PIECE) {
@@ -82,12 +82,12 @@ export function csvText(shape: readonly number[], dtype: DataType): ArrayText {
   };
 }
 
-/** JSON.stringify knows no -0. */
-function json(value: unknown): string {
+/** As JSON; JSON.stringify knows no -0. */
+export function jsonOf(value: unknown): string {
   if (Object.is(value, -0)) return "-0.0";
-  if (Array.isArray(value)) return `[${value.map(json).join(",")}]`;
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join(",")}]`;
   if (typeof value !== "object" || value === null) return toJson(value);
-  const members = Object.entries(value).map(([name, member]) => `${toJson(name)}:${json(member)}`);
+  const members = Object.entries(value).map(([name, member]) => `${toJson(name)}:${jsonOf(member)}`);
   return `{${members.join(",")}}`;
 }
 
@@ -97,13 +97,13 @@ function complex(parts: readonly [number, number]): string {
   return `${real}${imaginary!.startsWith("-") ? "" : "+"}${imaginary}j`;
 }
 
-/** Nothing is quoted too: many readers skip an empty line, and with it an element. */
-function cell(value: unknown, dtype?: DataType): string {
+/** A field of a CSV row. Nothing is quoted too: many readers skip an empty line, and with it an element. */
+export function cell(value: unknown, dtype?: DataType): string {
   const text =
     dtype?.kind === "complex"
       ? complex(value as readonly [number, number])
       : typeof value === "object" || Object.is(value, -0)
-        ? json(value)
+        ? jsonOf(value)
         : String(value);
   return /[",\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

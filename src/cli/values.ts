@@ -89,7 +89,7 @@ function readable(value: Value, dtype: DataType): unknown {
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The fewest digits that give the same float16 or float32 again: 0.1, not 0.10000000149011612. */
-function shortest(value: number, size: 2 | 4): number {
+export function shortest(value: number, size: 2 | 4): number {
   if (value === 0) return value; // toPrecision drops the sign of -0
   if (size === 2) return value; // its exact value is short enough, and no one mistakes it
   for (let digits = 6; digits < 9; digits++) {

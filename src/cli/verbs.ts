@@ -13,19 +13,19 @@ export const verbs: readonly Entry[] = [
   {
     name: "info",
     operands: "URL",
-    summary: "what it is: format, shape, type, codecs, sizes, notes",
+    summary: "what it is: format, shape, levels, attributes, sizes",
     load: async () => (await import("./info.js")).info,
   },
   {
     name: "ls",
     operands: "URL",
-    summary: "what is in it: nodes, stored chunks, keys",
+    summary: "what is in it: nodes, levels, objects, chunks, keys",
     load: async () => (await import("./ls.js")).ls,
   },
   {
     name: "get",
     operands: "URL",
-    summary: "a part of it, as .npy, .json, .csv or raw bytes",
+    summary: "a part of it: a slice, a query, or raw bytes",
     load: async () => (await import("./get.js")).get,
   },
   {

@@ -33,7 +33,7 @@ export interface ReadArrayOptions extends ReadOptions {
 export interface Progress {
   readonly done: number;
   readonly total: number;
-  readonly unit: "chunks" | "bytes" | "objects" | "files";
+  readonly unit: "chunks" | "bytes" | "vertices" | "objects" | "files";
 }
 
 /** What a read will cost, known before any data is read. */
@@ -89,7 +89,7 @@ export interface GroupDataset {
   /** Names and kinds of the nodes directly below; undefined where neither metadata nor store can list them. */
   children(options?: ReadOptions): Promise<readonly Child[] | undefined>;
   /** The array or group at a path below. */
-  open(path: string, options?: ReadOptions): Promise<Dataset>;
+  open(path: string, options?: ReadOptions): Promise<ArrayDataset | GroupDataset>;
 }
 
 /** A node directly below a group. */

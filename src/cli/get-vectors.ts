@@ -1,0 +1,183 @@
+/** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
+import { InvalidInput, NotFound } from "../errors.js";
+import type { Batch, Geometry, Query, Selection, VectorDataset } from "../model/vectors.js";
+import { count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
+import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
+import { bytesText, countText } from "./output.js";
+import { openSink } from "./sink.js";
+import type { ExitCode, Session } from "./verb.js";
+
+/** The fields of a Query by the same names, and what to do with it. */
+export const vectorOptions = {
+  level: value("N", "the level, 0 is the finest (default 0)", count),
+  "max-vertices": value("N", "the finest level that answers with at most so many", count),
+  resolution: value("SIZE", "the coarsest level whose bins are not larger", number),
+  geometry: text("KIND", "which one, where there are several: points, mesh …"),
+  object: list("ID,…", "these objects", id),
+  group: list("N,…", "the objects of these groups", count),
+  box: value("X,Y,Z,X,Y,Z", "what touches this box: lower corner, upper corner", numbers),
+  sphere: value("X,Y,Z,R", "what touches this ball: centre, radius", numbers),
+  nearest: value("X,Y,Z,K", "the K objects (or points) nearest to a place", numbers),
+  where: text("EXPR", "a condition, such as \"fa > 0.3 and object.type in ('a', 'b')\""),
+  clip: flagOr(["vertices"], "cut at the region's faces; =vertices: only the vertices inside"),
+  limit: value("N", "at most so many objects, or points where there are no objects", count),
+  attributes: list("NAME,…", "bring only these along (default: all; '' for none)", (name) => name),
+  count: flag("how much it is, and nothing else"),
+  plan: flag("what it would cost at most; no data is read"),
+};
+
+type Given = Values<typeof vectorOptions>;
+
+/** Where the result goes, and as what. */
+export interface Target {
+  readonly file: string;
+  readonly extension: "json" | "ndjson" | "csv" | "npy";
+  readonly overwrite: boolean;
+}
+
+export async function getVectors(
+  dataset: VectorDataset,
+  given: Given,
+  target: Target,
+  session: Session,
+): Promise<ExitCode> {
+  const selection = dataset.select(queryOf(given));
+  try {
+    if (given.plan) await tellPlan(selection, given, session);
+    else if (given.count) await tellCount(selection, session);
+    else await write(dataset, selection, given, target, session);
+    return 0;
+  } catch (error) {
+    const named = (given.object ?? given.group) !== undefined;
+    if (!named || !(error instanceof NotFound)) throw error;
+    session.output.remark(`octavo: ${error.message}`);
+    return 1;
+  }
+}
+
+function queryOf(given: Given): Query {
+  const { level, resolution, object, group, box, sphere, nearest, where, clip, limit } = given;
+  const geometry = given.geometry as Geometry | undefined;
+  return {
+    geometry,
+    level,
+    maxVertices: given["max-vertices"],
+    resolution,
+    object,
+    group,
+    box,
+    sphere,
+    nearest,
+    where,
+    clip,
+    limit,
+  };
+}
+
+async function tellPlan(selection: Selection, { attributes }: Given, { output, signal }: Session): Promise<void> {
+  const level = await selection.level({ signal });
+  const counts = await selection.count({ signal });
+  const plan = await selection.plan({ signal, attributes });
+  if (output.json)
+    return output.document({ level, ...plan, atMost: { vertices: counts.vertices, objects: counts.objects } });
+  const most = counts.exact ? "" : "at most ";
+  output.line(`level ${level}: ${most}${countsText(counts)}`);
+  output.line(`${plan.exact ? "" : "about "}${plural(plan.requests, "request")}, ${bytesText(plan.bytes)}`);
+}
+
+async function tellCount(selection: Selection, { output, signal }: Session): Promise<void> {
+  const level = await selection.level({ signal });
+  const { vertices, objects } = await selection.count({ signal, exact: true });
+  if (output.json) output.document({ level, vertices, objects });
+  else output.line(`level ${level}: ${countsText({ vertices, objects })}`);
+}
+
+const plural = (many: number, what: string): string => `${countText(many)} ${what}${many === 1 ? "" : "s"}`;
+const countsText = ({ vertices, objects }: { vertices: number; objects: number }): string =>
+  `${vertices === 1 ? "1 vertex" : `${countText(vertices)} vertices`} in ${plural(objects, "object")}`;
+
+/** The first batch is there before the output is: a query that is wrong leaves nothing behind. */
+async function write(
+  dataset: VectorDataset,
+  selection: Selection,
+  { attributes }: Given,
+  target: Target,
+  session: Session,
+): Promise<void> {
+  const { signal } = session;
+  const writer = await writerOf(dataset, selection, attributes, target, session);
+  const batches = selection.batches({ signal, attributes: target.extension === "npy" ? [] : attributes });
+  const answer = batches[Symbol.asyncIterator]();
+  let next = await answer.next();
+  const tell = teller(selection, session);
+  const sink = await openSink(target.file, target.overwrite, session);
+  try {
+    await sink.write(writer.head(next.value));
+    for (; !next.done; next = await answer.next()) {
+      for (const piece of writer.batch(next.value)) await sink.write(piece);
+      await tell(next.value);
+      signal.throwIfAborted();
+    }
+    await sink.write(writer.tail());
+    signal.throwIfAborted();
+    await sink.commit();
+  } finally {
+    await sink.abort();
+    await answer.return?.();
+  }
+}
+
+async function writerOf(
+  dataset: VectorDataset,
+  selection: Selection,
+  attributes: readonly string[] | undefined,
+  { file, extension }: Target,
+  { output, signal }: Session,
+): Promise<BatchWriter> {
+  const axes = dataset.axes.map(({ name }) => name);
+  const geometry = selection.query.geometry ?? dataset.geometries[0] ?? "points";
+  const level = await selection.level({ signal });
+  if (extension === "json" || extension === "ndjson")
+    return itemsWriter(extension === "ndjson", { level, geometry, axes });
+  const { linkWidth, objects } = await dataset.source(level, { signal }, geometry);
+  const where = file === "-" ? extension : file;
+  if (extension === "npy") {
+    if (objects !== undefined)
+      output.remark(
+        `note: ${where} has positions only, without objects and attributes; csv, json and ndjson have them`,
+      );
+    return npyWriter((await selection.count({ signal, exact: true })).vertices, axes.length);
+  }
+  if (linkWidth > 0 && (geometry === "mesh" || geometry === "graph" || geometry === "skeletons"))
+    output.remark(`note: ${where} has vertices only; json and ndjson also have what joins them`);
+  const schema = await dataset.schema(level, { signal });
+  const asked = (domain: "vertex" | "object") =>
+    schema[domain].filter(
+      ({ name }) => attributes === undefined || [name, `${domain}.${name}`].some((own) => attributes.includes(own)),
+    );
+  return csvWriter(axes, { vertex: asked("vertex"), object: asked("object") });
+}
+
+/** How far it is. How much there will be is asked only when it takes long: that has a price of its own. */
+function teller(selection: Selection, { report, signal }: Session): (batch: Batch) => Promise<void> {
+  const started = performance.now();
+  let done = 0;
+  let total: number | undefined;
+  return async ({ positions, dims, repeats }) => {
+    if (repeats !== true) done += positions.length / dims;
+    if (performance.now() - started < 1000) return;
+    total ??= (await selection.count({ signal })).vertices;
+    report.update({ done, total: Math.max(done, total), unit: "vertices" });
+  };
+}
+
+/** Options that mean nothing for what is there are a wrong call, not silence. */
+export function refuse(
+  given: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  url: string,
+  kind: string,
+): void {
+  const wrong = names.find((name) => given[name] !== undefined && given[name] !== false);
+  if (wrong !== undefined) throw new InvalidInput(`--${wrong} has no meaning for ${url}, which is ${kind}`);
+}

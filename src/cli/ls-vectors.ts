@@ -1,0 +1,107 @@
+/** `octavo ls` of geometry: its levels, or the chunks, objects or groups of one level. */
+import type { Columns, VectorDataset } from "../model/vectors.js";
+import { rowOf } from "./columns.js";
+import { shapeText } from "./info.js";
+import { boxText } from "./info-vectors.js";
+import { countText, type Output, table, toJson } from "./output.js";
+import type { Session } from "./verb.js";
+
+export async function listVectors(
+  dataset: VectorDataset,
+  what: "chunks" | "objects" | "groups" | undefined,
+  wanted: number | undefined,
+  session: Session,
+): Promise<void> {
+  const level = await dataset.select({ level: wanted }).level({ signal: session.signal }); // refuses one that is not there
+  if (what === "chunks") await listChunks(dataset, level, session);
+  else if (what === "objects") await listObjects(dataset, level, session);
+  else if (what === "groups") await listGroups(dataset, level, session);
+  else listLevels(dataset, wanted, session.output);
+}
+
+function listLevels({ levels, geometries }: VectorDataset, wanted: number | undefined, output: Output): void {
+  const found = levels.filter(({ level }) => wanted === undefined || level === wanted);
+  if (output.json) return void output.document(found);
+  const rows = found.map(({ level, vertices, binShape }) => [
+    `level ${level}`,
+    geometries.join(", "),
+    vertices === undefined ? "?" : countText(vertices),
+    "vertices",
+    `bins of ${shapeText(binShape)}`,
+  ]);
+  for (const line of table(rows, [2])) output.line(line);
+}
+
+async function listChunks(dataset: VectorDataset, level: number, { output, signal }: Session): Promise<void> {
+  const source = await dataset.source(level, { signal });
+  const chunks = await source.chunks({ signal });
+  const all = Array.from({ length: chunks.count }, (_, chunk) => chunk);
+  const counts = await source.counts(all, { signal });
+  const [min, max] = [new Float64Array(source.dims), new Float64Array(source.dims)];
+  // A box for queries is a hair wider than the chunk, because of what computing its corners costs in digits.
+  const { chunkShape } = dataset.levels.find((known) => known.level === level)!;
+  const snap = (at: number, axis: number): number =>
+    Number(((Math.round((at / chunkShape[axis]!) * 1e6) / 1e6) * chunkShape[axis]!).toPrecision(12));
+  const found = all.map((chunk) => {
+    chunks.box(chunk, min, max);
+    const index = [...chunks.coords.subarray(chunk * chunks.rank, (chunk + 1) * chunks.rank)];
+    return { index, vertices: counts[chunk]!, min: Array.from(min, snap), max: Array.from(max, snap) };
+  });
+  if (output.json) return void output.document(found);
+  const rows = found.map((chunk) => [
+    `(${chunk.index.join(", ")})`,
+    countText(chunk.vertices),
+    "vertices",
+    boxText(chunk),
+  ]);
+  for (const line of table(rows, [1])) output.line(line);
+}
+
+async function listObjects(dataset: VectorDataset, level: number, { output, signal }: Session): Promise<void> {
+  const { objects, schema } = await dataset.source(level, { signal });
+  const ids = [...(await dataset.objectIds(level, { signal }))];
+  const rows = Uint32Array.from((await objects?.rowsOf(ids, { signal })) ?? []);
+  const names = (await schema({ signal })).object.map(({ name }) => name);
+  const columns: Columns = (await objects?.columns(names, rows, { signal })) ?? new Map();
+  if (ids.length === 0) output.remark(`level ${level} has no objects`);
+  listRows("id", ids, columns, output);
+}
+
+async function listGroups(dataset: VectorDataset, level: number, { output, signal }: Session): Promise<void> {
+  const groups = await dataset.groups(level, { signal });
+  const columns = groups.length === 0 ? new Map() : await dataset.groupColumns(level, { signal });
+  if (groups.length === 0) output.remark(`level ${level} has no groups`);
+  const sizes = groups.map(({ size }) => ({ size }));
+  listRows(
+    "group",
+    groups.map(({ group }) => group),
+    columns,
+    output,
+    sizes,
+  );
+}
+
+/** A name, what is known of it, and its attributes. */
+function listRows(
+  title: string,
+  names: readonly (number | bigint)[],
+  columns: Columns,
+  output: Output,
+  known: readonly { readonly [key: string]: number }[] = [],
+): void {
+  const found = names.map((name, row) => ({
+    [title]: name,
+    ...known[row],
+    ...(columns.size === 0 ? {} : { attributes: rowOf(columns, row) }),
+  }));
+  if (output.json) return void output.document(found);
+  const titles = [title, ...Object.keys(known[0] ?? {}), ...columns.keys()];
+  const rows = names.map((name, row) => [
+    String(name),
+    ...Object.values(known[row] ?? {}).map(countText),
+    ...Object.values(rowOf(columns, row)).map((value) =>
+      value === null ? "–" : typeof value === "string" ? value : toJson(value),
+    ),
+  ]);
+  if (rows.length > 0) for (const line of table([titles, ...rows], [0])) output.line(line);
+}
