@@ -149,6 +149,11 @@ export async function drawnStore({ ragged = false } = {}): Promise<Store> {
   });
   await blobs("1/vertices", vertices, { "0.0.0": f32(1.5, 1, 1, 11, 1, 1) });
   await blobs("1/vertex_fragments", { zv_array: "vertex_fragments" }, { "0.0.0": index(1, 1) });
+  const coarse = [manifest([0, 0, 0, 0]), manifest([0, 0, 0, 1])] as const;
+  await blobs("1/object_index", objectIndex, {
+    data: u8(...coarse[0], ...coarse[1]),
+    offsets: i64(0, coarse[0].length),
+  });
   return store;
 }
 

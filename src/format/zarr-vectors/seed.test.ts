@@ -18,7 +18,8 @@ import { createArray } from "../zarr/index.js";
 import { Blobs } from "./blobs.js";
 import type { ZarrVectors } from "./dataset.js";
 import { FragmentIndex } from "./fragment-index.js";
-import { openZarrVectors } from "./index.js";
+import { openZarrVectors, zarrVectors } from "./index.js";
+import { Int64 } from "./int64.js";
 import { linksBetween } from "./link-levels.js";
 import { Manifests } from "./manifest.js";
 
@@ -299,6 +300,87 @@ describe("the object manifest", () => {
       for (const id of await objects!.ids()) await positionsOf(dataset, 0, id);
     };
     await expect(read()).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining(word) });
+  });
+});
+
+describe("the rules of the seed are rules of validate", () => {
+  const INDEX = "0/object_index";
+  const [first, second] = manifests;
+  /** Another blob in the place of one. */
+  const replace = async (store: Store, path: string, bytes: Uint8Array): Promise<void> => {
+    await change(store, `${path}/zarr.json`, (document) => {
+      Object.assign(document, {
+        shape: [bytes.length],
+        chunk_grid: { name: "regular", configuration: { chunk_shape: [bytes.length] } },
+      });
+    });
+    await store.set(Key.of(`${path}/c/0`), bytes);
+  };
+  const data = (store: Store, ...bytes: number[]) => replace(store, `${INDEX}/data`, Uint8Array.from(bytes));
+  const changed = (blob: Uint8Array, at: number, value: number): number[] => [...blob].with(at, value);
+  const indexSays = (store: Store, says: object) =>
+    change(store, `${INDEX}/zarr.json`, ({ attributes }) => {
+      Object.assign(attributes as object, says);
+    });
+  const alsoRagged = async (store: Store): Promise<void> => {
+    const other = await drawnStore({ ragged: true });
+    for await (const { key } of other.list(Prefix.of(`${INDEX}/manifests`)))
+      await store.set(key, (await other.get(key))!);
+  };
+  const broken: [string, string, (store: Store) => Promise<unknown>][] = [
+    ["M41 no index", "object-index-absent", (store) => without(store, INDEX)],
+    ["M42 two layouts", "object-index", (store) => alsoRagged(store)],
+    ["M43 no num_objects", "object-index", (store) => indexSays(store, { num_objects: null })],
+    ["M44 another number of objects", "object-count", (store) => indexSays(store, { num_objects: 3 })],
+    ["M45 an offset too few", "manifest-decodes", (store) => replace(store, `${INDEX}/offsets`, Int64.encode([0]))],
+    [
+      "M46 offsets that descend",
+      "manifest-decodes",
+      (store) => replace(store, `${INDEX}/offsets`, Int64.encode([9, 0])),
+    ],
+    [
+      "M46 offsets beyond the data",
+      "manifest-decodes",
+      (store) => replace(store, `${INDEX}/offsets`, Int64.encode([0, 999])),
+    ],
+    ["M47 a manifest that is cut", "manifest-decodes", (store) => data(store, ...first, ...second.slice(0, -1))],
+    ["M48 a chunk that is not there", "manifest-chunk", (store) => data(store, ...changed(first, 4, 9), ...second)],
+    [
+      "M49 a fragment that is not there",
+      "manifest-fragment",
+      (store) => data(store, ...changed(first, 29, 7), ...second),
+    ],
+    [
+      "M50 a run beyond the end",
+      "manifest-fragment",
+      async (store) => {
+        const run = [1, 0, 0, 0, ...Int64.encode([0, 0, 0]), 1, ...Int64.encode([1, 2])];
+        await replace(store, `${INDEX}/offsets`, Int64.encode([0, run.length]));
+        await data(store, ...run, ...second);
+      },
+    ],
+    [
+      "M51 a fragment of two objects",
+      "fragments-disjoint",
+      (store) => data(store, ...changed(first, 29, 1), ...second),
+    ],
+    ["M52 more than zeros at the end", "manifest-decodes", (store) => data(store, ...first, ...second, 0, 1)],
+  ];
+  const findings = async (store: Store): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { rule, severity } of zarrVectors.validate(store, Prefix.root))
+      if (severity !== "info") found.push(rule);
+    return found;
+  };
+
+  it("the store as it is drawn has none", async () => {
+    expect(await findings(await drawnStore())).toEqual([]);
+    expect(await findings(await drawnStore({ ragged: true }))).toEqual([]);
+  });
+  it.each(broken)("%s: %s", async (_, rule, edit) => {
+    const store = await drawnStore();
+    await edit(store);
+    expect(await findings(store)).toContain(`zarr-vectors/${rule}`);
   });
 });
 
