@@ -88,7 +88,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
     },
 
     async *list(prefix, options) {
-      if (!isPartial(prefix)) yield* walk(root, prefix, options, [root.real]);
+      if (!isPartial(prefix)) yield* walk(root, prefix, options);
     },
 
     async children(prefix, options) {
@@ -272,21 +272,23 @@ function* followed(root: Root, key: Key, path: string): Generator<Entry> {
   }
 }
 
-/** `above` holds the real directories on the way here: a link to one of them would be walked for ever. */
-async function* walk(
-  root: Root,
-  prefix: Prefix,
-  options: ListOptions | undefined,
-  above: string[],
-): AsyncGenerator<Listed> {
-  options?.signal?.throwIfAborted();
-  for (const entry of entries(root, prefix, options)) {
-    if (entry.kind === "file") {
-      const stat = fs.statSync(entry.real, { throwIfNoEntry: false });
-      if (stat !== undefined) yield { key: entry.key, size: stat.size };
-    } else if (!above.includes(entry.real)) {
-      yield* walk(root, `${entry.key}/` as Prefix, options, [...above, entry.real]);
-    }
+/** With each directory go the real ones on the way to it: a link to one of them would be walked for ever. */
+async function* walk(root: Root, from: Prefix, options: ListOptions | undefined): AsyncGenerator<Listed> {
+  const waiting = [{ prefix: from, above: [root.real] }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     options?.signal?.throwIfAborted();
+    for (const { kind, key, real } of entries(root, next.prefix, options)) {
+      if (kind === "directory") {
+        if (!next.above.includes(real)) waiting.push({ prefix: `${key}/` as Prefix, above: [...next.above, real] });
+        continue;
+      }
+      if (options?.bare === true) {
+        yield { key };
+        continue;
+      }
+      const stat = fs.statSync(real, { throwIfNoEntry: false });
+      if (stat !== undefined) yield { key, size: stat.size };
+      options?.signal?.throwIfAborted();
+    }
   }
 }

@@ -34,6 +34,8 @@ export interface GetOptions extends CallOptions {
 export interface ListOptions extends CallOptions {
   /** Also what writes that never ended have left, as keys that end in ".partial", where the store hides such. */
   readonly partial?: boolean | undefined;
+  /** Keys without their sizes will do, which a folder tells faster. */
+  readonly bare?: boolean | undefined;
 }
 
 /** The state of a value that a conditional write insists on. */

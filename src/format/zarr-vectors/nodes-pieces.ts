@@ -154,7 +154,7 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
     async stored(options = {}) {
       const out: number[] = [];
       const chunks = meta.shape.map((length, axis) => Math.ceil(length / meta.chunkShape[axis]!));
-      for await (const { key } of store.list(at, { signal: options.signal })) {
+      for await (const { key } of store.list(at, { signal: options.signal, bare: true })) {
         const chunk = parseChunkKey(meta.keys, grid.length, key.slice(at.length));
         if (chunk === undefined || chunk.some((place, axis) => place >= chunks[axis]!)) continue;
         const entries = shard && (await indexOf(key, options.signal));

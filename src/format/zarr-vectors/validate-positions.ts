@@ -57,23 +57,25 @@ export const PositionCheck = {
       const where = at("vertex_fragments", chunk);
       if (count > bins)
         yield finding("bin-fragments", where, `the chunk has ${count} fragments, but only ${bins} bins`);
-      if (count !== bins || rows !== undefined) return;
-      for (let f = 0; f < count; f++) {
-        if (offsets[f] === offsets[f + 1]) continue;
-        extent(positions, offsets[f]! * dims, offsets[f + 1]! * dims, dims, min, max);
-        const cell = (axis: number): number => {
-          let step = 1;
-          for (let after = axis + 1; after < dims; after++) step *= perAxis[after]!;
-          return Math.floor(f / step) % perAxis[axis]!;
-        };
-        const found = outside(
-          (axis) => table.coords[chunk * table.rank + lead + axis]! * chunkShape[axis]! + cell(axis) * binShape[axis]!,
-          binShape,
-        );
-        if (found === undefined) continue;
-        yield finding("vertex-bin", where, `fragment ${f} has a vertex at ${found}: its bin`);
-        return; // one for each chunk
-      }
+      if (count !== bins || bins === 1 || rows !== undefined) return;
+      const corner = (axis: number): number => table.coords[chunk * table.rank + lead + axis]! * chunkShape[axis]!;
+      const edges = perAxis.map((n, axis) =>
+        Float64Array.from({ length: n + 1 }, (_, i) => corner(axis) + i * binShape[axis]!),
+      );
+      const stray = strayed(
+        positions,
+        offsets,
+        edges,
+        edges.map((own, axis) => slackOf(axis, own[0]!, own.at(-1)!)),
+      );
+      if (stray < 0) return;
+      const value = positions[stray];
+      const fragment = offsets.findIndex((end) => end > Math.floor(stray / dims)) - 1;
+      yield finding(
+        "vertex-bin",
+        where,
+        `fragment ${fragment} has a vertex at ${value} along ${root.axes[stray % dims]!.name}, outside of its bin`,
+      );
     }
 
     return {
@@ -113,6 +115,31 @@ export const PositionCheck = {
     };
   },
 };
+
+/**
+ * The first coordinate that is not in the bin of its fragment, or −1. Fragments are bins in C order; bin i along an axis is
+ * edges[axis][i] up to edges[axis][i + 1].
+ */
+function strayed(
+  positions: Positions,
+  offsets: Uint32Array,
+  edges: readonly Float64Array[],
+  slack: readonly number[],
+): number {
+  const dims = edges.length;
+  const bin = new Uint32Array(dims);
+  for (let f = 0; f + 1 < offsets.length; f++) {
+    for (let axis = 0; axis < dims; axis++) {
+      const low = edges[axis]![bin[axis]!]! - slack[axis]!;
+      const high = edges[axis]![bin[axis]! + 1]! + slack[axis]!;
+      const end = offsets[f + 1]! * dims;
+      for (let i = offsets[f]! * dims + axis; i < end; i += dims)
+        if (!(positions[i]! >= low && positions[i]! <= high)) return i;
+    }
+    for (let axis = dims - 1; axis >= 0 && ++bin[axis]! === edges[axis]!.length - 1; axis--) bin[axis] = 0;
+  }
+  return -1;
+}
 
 /** The least and the largest along each axis of what is finite; the place of the first number that is not, or −1. */
 function extent(
