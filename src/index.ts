@@ -29,6 +29,7 @@ export {
 export { formats } from "./formats.js";
 export { defaultLimits, type Limits } from "./limits.js";
 export type { AxisSelection, NdArray, Region } from "./model/array.js";
+export type { AttributeInfo, Column } from "./model/attributes.js";
 export type {
   ArrayDataset,
   Child,
@@ -42,6 +43,35 @@ export type {
 } from "./model/dataset.js";
 export { ndarray, typed, type Value, valueAt } from "./model/elements.js";
 export type { Finding, Format, FormatOptions, Match, Severity, ValidateOptions } from "./model/format.js";
+export type {
+  ChunkTable,
+  Joints,
+  LevelSource,
+  LinkFilter,
+  LinkSet,
+  ObjectSource,
+  Parts,
+  Placement,
+  Tile,
+  Want,
+} from "./model/source.js";
+export type {
+  Axis,
+  Batch,
+  Columns,
+  Counts,
+  Domain,
+  Geometry,
+  Links,
+  ObjectGroup,
+  Positions,
+  Query,
+  Schema,
+  Selection,
+  SelectOptions,
+  VectorDataset,
+  VectorLevel,
+} from "./model/vectors.js";
 export { type Detected, detect, type OpenOptions } from "./open.js";
 export { Key, Prefix } from "./store/key.js";
 export type { Location, LocationOptions } from "./store/open.js";

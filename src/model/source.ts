@@ -58,7 +58,10 @@ export interface LinkSet {
  */
 export type LinkFilter =
   | { readonly chunks: readonly number[]; readonly incoming?: boolean | undefined }
-  | { readonly meets: (min: Float64Array, max: Float64Array) => boolean };
+  | {
+      /** Whether what lies between these corners is wanted. */
+      readonly meets: (min: Float64Array, max: Float64Array) => boolean;
+    };
 
 /** Where objects lie: object i (of those asked for) is the blocks offsets[i] up to offsets[i + 1], in the order of the object. */
 export interface Placement {
@@ -95,6 +98,7 @@ export interface ObjectSource {
   ids(rows?: Uint32Array, options?: ReadOptions): Promise<BigInt64Array | BigUint64Array>;
   /** The row of each id, or −1. */
   rowsOf(ids: readonly bigint[], options?: ReadOptions): Promise<Int32Array>;
+  /** Where these objects lie. */
   place(rows: Uint32Array, options?: ReadOptions): Promise<Placement>;
   /** Which objects own these parts: for part i the objects offsets[i] up to offsets[i + 1] of `rows`. */
   owners(parts: Parts, options?: ReadOptions): Promise<{ readonly offsets: Uint32Array; readonly rows: Uint32Array }>;
@@ -102,6 +106,7 @@ export interface ObjectSource {
   orphans(options?: ReadOptions): Promise<Parts>;
   /** The joints of all paths whose hull (of the two chunks) passes the test, piece by piece. */
   joints(meets: (min: Float64Array, max: Float64Array) => boolean, options?: ReadOptions): AsyncIterable<Joints>;
+  /** These attributes of these objects. */
   columns(names: readonly string[], rows: Uint32Array, options?: ReadOptions): Promise<Columns>;
   /** The members of a group, as rows; undefined where there is no such group. */
   group(group: number, options?: ReadOptions): Promise<Uint32Array | undefined>;
@@ -121,10 +126,13 @@ export interface LevelSource {
   readonly linkWidth: number;
   /** Whether consecutive vertices of a part are joined although no link says so: paths; and skeletons, unless a stored link (child, parent) says otherwise of the child. */
   readonly sequential: boolean;
+  /** Its attributes. */
   schema(options?: ReadOptions): Promise<Schema>;
+  /** Its chunks. */
   chunks(options?: ReadOptions): Promise<ChunkTable>;
   /** The tiles of these chunks, each once, in no particular order, a bounded number under way at once. */
   tiles(chunks: readonly number[], want: Want, options?: ReadOptions): AsyncIterable<Tile>;
+  /** Its links with these attributes, piece by piece. */
   links(filter: LinkFilter, columns: readonly string[], options?: ReadOptions): AsyncIterable<LinkSet>;
   readonly objects: ObjectSource | undefined;
   /** What reading these chunks would cost, without reading them. */

@@ -2,15 +2,21 @@
  * Geometry in space, whatever the format: points, lines, streamlines, graphs, skeletons and meshes, in levels from fine to
  * coarse, with objects, groups and attributes. A dataset is asked with `select`, and answers in batches of typed arrays.
  *
- * What a query means, in words that a brute force can follow:
- * 1. The objects that are asked for: all, or those named by `object`, `group` and the object part of `where`.
- * 2. Of these the vertices that satisfy the vertex part of `where`, and the segments and faces all of whose ends do; with
- *    conditions on links, only the links that satisfy them and their ends.
- * 3. An object is in the answer when any of those touches the region (closed: its border belongs to it). A segment or a face
- *    may touch it without a vertex inside. Without a region, when there is any, or when nothing was asked of vertices and links.
- * 4. The answer holds these objects whole; with `clip`, what of them lies in the region, cut at its faces; with
- *    `clip: "vertices"`, the vertices inside and the links between them.
- * Vertices that no object owns are parts without an object; a fragment that several objects share is in each of them.
+ * What a query means, in words that a brute force can follow (test/query has it):
+ * 1. The objects that are asked for: all, or those named by `object` and `group`. Vertices that no object owns are parts without
+ *    an object, asked for where nothing is named. A fragment that several objects share is in each of them.
+ * 2. Of these the vertices that satisfy `where`, each with the attributes of its fragment, its object and any of its groups, and
+ *    the segments and faces all of whose ends do; with conditions on links, only the links that satisfy them and their ends.
+ *    What has no object has no value for the attributes of objects.
+ * 3. An object, or a part without one, is in the answer when any of those touches the region (closed: its border belongs to it). A
+ *    segment or a face may touch it without a vertex inside. Without a region, when there is any; objects without vertices only
+ *    where `object` names them and nothing is asked of space or vertices.
+ * 4. The answer holds these objects whole; with `clip`, what of 2 lies in the region, cut at its faces; with `clip: "vertices"`,
+ *    the vertices of 2 inside and the links between them. What has nothing left is not in the answer.
+ *
+ * Points without an object stand for themselves, one by one; other parts without an object have the links between them together.
+ * A link is an object's when it has all of its ends. One that no object has joins the first objects that have its ends: it is in
+ * the answer when they all are, decides nothing about them, and is never cut.
  */
 import type { Json } from "../bytes/json.js";
 import type { AttributeInfo, Column } from "./attributes.js";
@@ -66,7 +72,7 @@ export interface Query {
   readonly box?: readonly number[] | undefined;
   /** Centre, then radius. */
   readonly sphere?: readonly number[] | undefined;
-  /** Place, then k: the k nearest vertices of a point cloud, the k nearest objects of everything else. */
+  /** Place, then k: the k nearest vertices of a point cloud, the k nearest objects (and parts without one) of everything else. */
   readonly nearest?: readonly number[] | undefined;
   readonly object?: Iterable<number | bigint> | undefined;
   readonly group?: Iterable<number> | undefined;
@@ -74,7 +80,7 @@ export interface Query {
   readonly where?: string | undefined;
   /** Off: whole objects. On: cut to the region. "vertices": only the vertices inside. */
   readonly clip?: boolean | "vertices" | undefined;
-  /** At most so many objects, or points where there are no objects; in the order of the answer. */
+  /** At most so many objects and, after them, parts without one (points one by one); in the order of the answer. */
   readonly limit?: number | undefined;
 }
 
@@ -90,7 +96,7 @@ export interface SelectOptions extends ReadOptions {
 export interface Counts {
   readonly vertices: number;
   readonly objects: number;
-  /** Off: an upper bound, known without reading data. */
+  /** Off: an upper bound, known without reading data; vertices at which `clip` cuts come on top. */
   readonly exact: boolean;
 }
 
@@ -174,12 +180,16 @@ export interface VectorDataset {
   schema(level?: number, options?: ReadOptions): Promise<Schema>;
   /** The ids of the objects of a level, in its order; objects without vertices there are left out. */
   objectIds(level?: number, options?: ReadOptions): Promise<BigInt64Array | BigUint64Array>;
+  /** The groups of objects of a level. */
   groups(level?: number, options?: ReadOptions): Promise<readonly ObjectGroup[]>;
+  /** The ids of the objects in a group; NotFound where there is no such group. */
   groupMembers(group: number, level?: number, options?: ReadOptions): Promise<BigInt64Array | BigUint64Array>;
+  /** The attributes of groups, a row for each of `groups`. */
   groupColumns(level?: number, options?: ReadOptions): Promise<Columns>;
   /** The headers of files that the data were made from, by format ("trk"). */
   headers(options?: ReadOptions): Promise<ReadonlyMap<string, { readonly [key: string]: Json }>>;
   /** A level below the queries, chunk by chunk; of the first geometry unless told. */
   source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
+  /** A part of it, or all; nothing is read yet. */
   select(query?: Query): Selection;
 }

@@ -8,6 +8,8 @@ import type { OpenStoreOptions } from "./open-nodes.js";
 
 export type { ZarrVectors } from "./dataset.js";
 export type { OpenedStore, OpenStoreOptions } from "./open-nodes.js";
+export type { Parametric, ParametricObject } from "./parametric.js";
+export type { LevelMeta, RootMeta } from "./types.js";
 
 /** Opens a store; NotFound where there is none. */
 export async function openZarrVectors(

@@ -33,6 +33,7 @@ export interface OpenStoreOptions extends ReadOptions {
   readonly consolidated?: boolean | undefined;
 }
 
+/** A store, opened: its documents, before anything is made of them. */
 export interface OpenedStore {
   readonly store: Store;
   readonly at: Prefix;
@@ -46,6 +47,7 @@ export interface OpenedStore {
   readonly notes: readonly string[];
   /** The document of a level; NotFound where there is no such level, Corrupt where it has no document. */
   level(level: number, options?: ReadOptions): Promise<LevelMeta>;
+  /** What a level is made of. */
   nodes(level: number, options?: ReadOptions): Promise<LevelNodes>;
   /** What is below `parametric`, where that is there. */
   parametric(options?: ReadOptions): Promise<LevelNodes | undefined>;
