@@ -3,16 +3,18 @@
  * in one process and one folder, and print what follows "// →".
  */
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type BuildOptions, build } from "esbuild";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { build as buildCli, octavo } from "../cli/run.js";
+import { folderOf } from "../zarr-vectors-copy.js";
 
 const root = join(import.meta.dirname, "../..");
-const pages = ["README.md", "docs/guide.md", "docs/stores.md"]
+const pages = ["README.md", "docs/guide.md", "docs/stores.md", "docs/moving-from-zarr-vectors-py.md"]
   .map((path) => readFileSync(join(root, path), "utf8"))
   .join("\n");
 const here = join(root, ".cache/guide"); // inside the project, where its types are found
@@ -23,8 +25,22 @@ const blocks = [...pages.matchAll(/^```ts( run)?\n([\s\S]*?)^```$/gm)].map(([, r
 }));
 const folder = mkdtempSync(join(tmpdir(), "octavo-guide-"));
 
+/** The stores that the page on zarr-vectors-py asks, by their names there. */
+const stores = {
+  cells: "v0.9.2/pyramid_points_objects_sparse",
+  kinds: "v0.9.2/points_categorical",
+  paths: "v0.9.2/polylines_2d",
+  lines: "v0.9.2/lines_3d",
+  graph: "v0.9.2/graph_2d",
+  surfaces: "v0.9.2/mesh_two_objects",
+  neuron: "v0.7.0-vlen/skeleton_3d",
+  tracts: "v0.3/streamlines_3d",
+};
+
 beforeAll(() => {
   mkdirSync(here, { recursive: true });
+  for (const [name, path] of Object.entries(stores))
+    cpSync(folderOf(path), join(folder, `${name}.zarrvectors`), { recursive: true });
   for (const { path, code } of blocks) writeFileSync(path, code);
   writeFileSync(join(here, "page.d.ts"), "declare function draw(values: unknown, shape: readonly number[]): void;");
 });
@@ -62,4 +78,17 @@ it("prints what the page says", { timeout: 60_000 }, async () => {
   expect(stderr).toBe("");
   const said = running.flatMap(({ code }) => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text));
   expect(stdout.trimEnd().split("\n")).toEqual(said);
+});
+
+it("the commands print what the page says", { timeout: 60_000 }, async () => {
+  await buildCli();
+  const consoles = [...pages.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text);
+  const commands = consoles.flatMap((text) => text.split(/^\$ octavo /m).slice(1));
+  expect(commands.length).toBeGreaterThan(3);
+  for (const command of commands) {
+    const [line = "", ...printed] = command.trimEnd().split("\n");
+    const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+    const { stdout, stderr } = await octavo(args, { cwd: folder });
+    expect({ stderr, printed: stdout.trimEnd().split("\n") }).toEqual({ stderr: "", printed });
+  }
 });

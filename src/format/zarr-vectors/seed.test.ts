@@ -22,6 +22,7 @@ import { openZarrVectors, zarrVectors } from "./index.js";
 import { Int64 } from "./int64.js";
 import { linksBetween } from "./link-levels.js";
 import { Manifests } from "./manifest.js";
+import { createZarrVectors } from "./write.js";
 
 const golden = (path: string): Promise<ZarrVectors> => openZarrVectors(fileStore(folderOf(path)));
 const rowsUpTo = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, row) => row);
@@ -170,6 +171,17 @@ describe("the object manifest", () => {
     const data = Key.of("0/object_index/data/c/0");
     await store.set(data, (await store.get(data))!.slice(0, -1));
     await expect(positionsOf(await openZarrVectors(store), 0, 1n)).rejects.toMatchObject({ kind: "corrupt" });
+  });
+
+  it("M21 what is written has the ragged layout, and nothing of the legacy one", async () => {
+    const store = memoryStore();
+    const writer = await createZarrVectors(store, Prefix.root, { geometry: "polylines", dims: 2, chunkShape: 10 });
+    await writer.add({ positions: Float32Array.of(1, 1, 5, 5, 15, 5), ids: BigInt64Array.of(7n) });
+    const dataset = await writer.commit();
+    const nodes = await dataset.opened.nodes(0);
+    expect((await nodes.attributes("object_index"))?.layout).toBe("vlen_manifests_v2");
+    expect(await nodes.children("object_index")).toEqual(["manifests", "object_ids"]);
+    expect(await positionsOf(dataset, 0, 7n)).toEqual([1, 1, 5, 5, 15, 5]);
   });
 
   it("M22 the bytes of a manifest", async () => {
