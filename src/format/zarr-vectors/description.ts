@@ -10,7 +10,8 @@
  * | chunkShape | "auto": about 64k vertices in a chunk, more than one chunk; chosen when everything is there              |
  * | attributes | those of the first batch                                                                                |
  * | ids        | "sparse": the ids that objects have                                                                     |
- * | codecs     | zstd with its checksum: nearly as fast as nothing, and the reference notices damage                      |
+ * | codecs     | zstd with its checksum: nearly as fast as nothing, and the reference notices damage; in 0.7.0 what its   |
+ * |            | seed says: blosc with zstd 5, bytes shuffled, of links bits; and a crc32c, since blosc notices nothing    |
  * | sharding   | "auto": only where there would be more than 50,000 files                                                |
  * | policies   | "raise", except that empty objects and empty datasets are kept: they are true                           |
  */
@@ -21,15 +22,23 @@ import type { AttributeInfo } from "../../model/attributes.js";
 import type { Axis, Geometry } from "../../model/vectors.js";
 import type { Compressor } from "../zarr/create.js";
 
+/** The versions of the format that are written. */
+export type WrittenVersion = "0.9.2" | "0.7.0";
+
 /** A store that is to be made. */
 export interface VectorDescription {
   readonly geometry: Geometry;
+  /** "0.9.2" unless told. 0.7.0 has no sharding, and its ids are rows: 0, 1, 2 … */
+  readonly formatVersion?: WrittenVersion | undefined;
   /** The axes; or only how many there are. */
   readonly axes?: readonly Axis[] | undefined;
   readonly dims?: number | undefined;
   readonly crs?: Json | undefined;
   /** Of positions. */
   readonly dtype?: "float16" | "float32" | "float64" | undefined;
+  /** "draco": positions of three axes are rounded to `quantizationBits` (11) of the extent of their chunk. */
+  readonly encoding?: "raw" | "draco" | undefined;
+  readonly quantizationBits?: number | undefined;
   /** The size of a chunk along each axis, or along all of them. */
   readonly chunkShape?: readonly number[] | number | "auto" | undefined;
   /** The size of a bin, of which a chunk has a whole number along each axis. Points without objects are ordered by it. */
@@ -82,6 +91,7 @@ export interface VectorDescription {
 /** A description in which everything that can be known before the first batch is. */
 export interface Plan extends VectorDescription {
   readonly kind: Kind;
+  readonly formatVersion: WrittenVersion;
   readonly dims: number;
   readonly axes: readonly Axis[];
   readonly chunkShape: readonly number[] | "auto";
@@ -119,7 +129,9 @@ const NAMES = ["x", "y", "z", "w"];
 /** Checks a description and fills in what it leaves out. */
 export function planOf(description: VectorDescription): Plan {
   const { geometry, links = {}, binShape, bounds } = description;
-  const kind = KINDS[geometry];
+  const { formatVersion = "0.9.2" } = description;
+  const old = formatVersion === "0.7.0";
+  const kind = old ? kind07(KINDS[geometry]) : KINDS[geometry];
   if (kind === undefined) throw new Unsupported(`stores of ${geometry} objects are read, but not written`);
   const dims = description.axes?.length ?? description.dims;
   if (dims === undefined || !Number.isInteger(dims) || dims < 1 || dims > 16)
@@ -151,18 +163,28 @@ export function planOf(description: VectorDescription): Plan {
     throw new Unsupported(`fragments of ${geometry} cannot be shared: links name their vertices`);
   if (description.outside !== undefined && bounds === undefined)
     throw new InvalidInput(`what happens outside the bounds needs bounds, found none`);
+  if (old && !["auto", "none"].includes(`${description.sharding ?? "auto"}`))
+    throw new Unsupported("format 0.7.0 has no shards that its readers find");
+  if (old && links.store === "duplicate") throw new Unsupported("format 0.7.0 has no copies of links");
+  if (description.encoding === "draco" && (dims !== 3 || (description.dtype ?? "float32") !== "float32"))
+    throw new Unsupported(`Draco has float32 positions of 3 axes, not ${description.dtype ?? "float32"} of ${dims}`);
   return {
     ...description,
     kind,
+    formatVersion,
     dims,
     axes,
     chunkShape,
     ids: description.ids ?? "sparse",
     linkWidth: kind.path ? 2 : linkWidth, // paths have links where they cross from chunk to chunk
-    directed: links.directed ?? false,
+    directed: old || (links.directed ?? false), // 0.7.0 always keeps the order of ends
     duplicate: links.store === "duplicate",
   };
 }
+
+/** zarr-vectors 0.2.0 takes the vertex before for the parent even from tree to tree: there all links of skeletons are stored. */
+const kind07 = (kind: Kind | undefined): Kind | undefined =>
+  kind?.convention === "implicit_sequential_with_branches" ? { ...kind, convention: "explicit" } : kind;
 
 /** The rule of the reference: to 1e-9. */
 const wholeNumber = (ratio: number): boolean => Math.round(ratio) >= 1 && Math.abs(ratio - Math.round(ratio)) <= 1e-9;

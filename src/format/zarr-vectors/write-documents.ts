@@ -6,9 +6,7 @@ import type { AttributeInfo } from "../../model/attributes.js";
 import type { Plan } from "./description.js";
 import { dtypeName } from "./write-columns.js";
 
-export const WRITTEN_VERSION = "0.9.2";
-
-type Document = { readonly [key: string]: WritableJson };
+export type Document = { readonly [key: string]: WritableJson };
 
 /** A group's `zarr.json`. */
 export const groupDocument = (attributes: Document = {}): Uint8Array =>
@@ -26,56 +24,64 @@ export interface RootFacts {
   readonly bounds: { readonly min: readonly number[]; readonly max: readonly number[] };
   readonly capabilities: readonly string[];
   readonly attributes: { readonly [domain: string]: readonly AttributeInfo[] };
+  /** Level 0 alone unless told. */
+  readonly levels?: readonly { readonly level: number; readonly binShape: readonly number[] }[] | undefined;
+  /** Further words of `zarr_vectors`. */
+  readonly more?: Document | undefined;
 }
 
 export function rootDocument(
   plan: Plan,
-  { name, chunkShape, bounds, capabilities, attributes }: RootFacts,
+  { name, chunkShape, bounds, capabilities, attributes, levels, more }: RootFacts,
 ): Uint8Array {
+  const current = plan.formatVersion === "0.9.2";
   const axes = plan.axes.map(({ name, type, unit }) => ({ name, type, ...(unit === undefined ? {} : { unit }) }));
   const specs = specsOf(attributes);
-  const translation = (plan.binShape ?? chunkShape).map((size) => size / 2);
+  const base = plan.binShape ?? chunkShape;
+  const numbered = levels ?? [{ level: 0, binShape: base }];
   return groupDocument({
     zarr_vectors: {
-      zv_version: WRITTEN_VERSION,
+      zv_version: plan.formatVersion,
       format_capabilities: capabilities,
       chunk_shape: floats(chunkShape),
       bounds: [floats(bounds.min), floats(bounds.max)],
       geometry_types: [plan.kind.type],
       ...(plan.crs === undefined ? {} : { crs: plan.crs }),
       ...(plan.binShape === undefined ? {} : { base_bin_shape: floats(plan.binShape) }),
-      ...(Object.keys(specs).length === 0 ? {} : { attribute_specs: specs }),
+      ...(!current || Object.keys(specs).length === 0 ? {} : { attribute_specs: specs }),
       links_convention: plan.kind.convention,
       object_index_convention: "standard",
       cross_chunk_strategy: "explicit_links",
+      ...more,
     },
     multiscales: [
       {
         version: "0.4",
         name: "default",
         axes,
-        datasets: [
-          {
-            path: "0",
-            coordinateTransformations: [
-              { type: "scale", scale: floats(axes.map(() => 1)) },
-              { type: "translation", translation: floats(translation) },
-            ],
-          },
-        ],
+        datasets: numbered.map(({ level, binShape }) => ({
+          path: `${level}`,
+          coordinateTransformations: [
+            { type: "scale", scale: floats(binShape.map((size, axis) => (level === 0 ? 1 : size / base[axis]!))) },
+            { type: "translation", translation: floats(binShape.map((size) => size / 2)) },
+          ],
+        })),
         metadata: { format: "zarr_vectors" },
       },
     ],
-    ome: {
-      version: "0.6",
-      type: "collection",
-      name,
-      attributes: { scene: { coordinateSystems: [{ name: "world", axes }], coordinateTransformations: [] } },
-      nodes: [{ type: "zv:level", name: "0" }],
-    },
+    ...(current ? { ome: collection(name, axes, numbered) } : {}),
     ...(plan.userMetadata === undefined ? {} : { user_metadata: plan.userMetadata }),
   });
 }
+
+/** OME's words for it; from 0.9.2 on. */
+const collection = (name: string, axes: readonly Document[], levels: readonly { readonly level: number }[]) => ({
+  version: "0.6",
+  type: "collection",
+  name,
+  attributes: { scene: { coordinateSystems: [{ name: "world", axes }], coordinateTransformations: [] } },
+  nodes: levels.map(({ level }) => ({ type: "zv:level", name: `${level}` })),
+});
 
 /** Units and descriptions have no other place than the declarations of the root. */
 function specsOf(attributes: RootFacts["attributes"]): JsonObject {
@@ -102,18 +108,24 @@ export interface LevelFacts {
   readonly vertices: number;
   readonly arrays: readonly string[];
   readonly shared: boolean;
+  /** From 0.9 on: in every chunk the fragments follow each other. */
+  readonly tiled: boolean;
+  readonly level?: number | undefined;
+  /** What a coarser level says, instead of what the finest does. */
+  readonly more?: Document | undefined;
 }
 
-export const levelDocument = ({ vertices, arrays, shared }: LevelFacts): Uint8Array =>
+export const levelDocument = ({ vertices, arrays, shared, tiled, level = 0, more }: LevelFacts): Uint8Array =>
   groupDocument({
     zarr_vectors_level: {
-      level: 0,
+      level,
       object_sparsity: new JsonFloat(1),
       vertex_count: vertices,
       coarsening_method: "none",
       parent_level: null,
       arrays_present: arrays,
       ...(shared ? { shared_fragments: true } : {}),
-      fragments_tile: true,
+      ...(tiled ? { fragments_tile: true } : {}),
+      ...more,
     },
   });

@@ -130,7 +130,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         await writeGroups(arrays, groups.members, groups.columns, (id) => table && objects.idOf(id, table));
         present.push("groups", ...(groups.columns.size > 0 ? ["group_attributes"] : []));
       }
-      await arrays.document("0", levelDocument({ vertices: stored, arrays: present, shared }));
+      await arrays.document("0", levelDocument({ vertices: stored, arrays: present, shared, tiled: true }));
       return rootDocument(plan, {
         name,
         chunkShape,
