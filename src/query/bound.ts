@@ -2,69 +2,138 @@
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, Parts } from "../model/source.js";
 import { isPath } from "./assemble.js";
-import { chunksIn } from "./candidates.js";
+import { chunksIn, everything } from "./candidates.js";
+import { isCloud } from "./cloud.js";
+import { meeting } from "./hull.js";
 import { Region } from "./region.js";
 import type { Resolved } from "./resolve.js";
+import { PartList, RowList } from "./rows.js";
 
-/** What the indexes alone say: the answer is in these chunks and has at most so many vertices. */
-export async function upperBound(
-  { source, region, rows, clip }: Resolved,
-  options: ReadOptions,
-): Promise<{ chunks: number[]; vertices: number; objects: number }> {
-  const table = await source.chunks(options);
-  const { objects } = source;
-  const sum = (counts: Uint32Array): number => counts.reduce((a, b) => a + b, 0);
-  const inside = chunksIn(table, region, source.dims);
-  if (objects === undefined || (clip !== false && rows === undefined))
-    return { chunks: inside, vertices: sum(await source.counts(inside, options)), objects: objects?.rows ?? 0 };
-  let chosen = rows;
-  if (chosen === undefined && region !== undefined) {
-    const found = new Set<number>();
-    const meets = (min: Float64Array, max: Float64Array): boolean => Region.relation(region, min, max) !== "outside";
-    const all = new Set(inside);
-    if (!isPath(source) && source.linkWidth > 0)
-      for await (const { chunks } of source.links({ meets }, [], options)) for (const chunk of chunks) all.add(chunk);
-    const parts = await partsOf(source, [...all], options);
-    for (const row of (await objects.owners(parts, options)).rows) found.add(row);
-    if (isPath(source))
-      for await (const joints of objects.joints(meets, options)) for (const row of joints.object) found.add(row);
-    chosen = Uint32Array.from(found).sort();
-  }
-  const place = await objects.place(chosen ?? everyRow(objects.rows), options);
-  const chunks = [...new Set(place.chunk)].sort((a, b) => a - b);
-  const sizes = new Map<number, Uint32Array>();
-  for await (const { chunk, parts } of source.tiles(chunks, NOTHING, options)) sizes.set(chunk, parts);
-  let vertices = 0;
-  for (let b = 0; b < place.chunk.length; b++) {
-    const parts = sizes.get(place.chunk[b]!)!;
-    vertices += (parts[place.first[b]! + place.count[b]!] ?? 0) - (parts[place.first[b]!] ?? 0);
-  }
-  const orphans = rows === undefined && region === undefined ? await objects.orphans(options) : undefined;
-  if (orphans !== undefined) {
-    const lone = [...new Set(orphans.chunk)];
-    const own = new Map<number, Uint32Array>();
-    for await (const { chunk, parts } of source.tiles(lone, NOTHING, options)) own.set(chunk, parts);
-    for (let i = 0; i < orphans.part.length; i++) {
-      const parts = own.get(orphans.chunk[i]!)!;
-      vertices += parts[orphans.part[i]! + 1]! - parts[orphans.part[i]!]!;
-    }
-    for (const chunk of lone) if (!sizes.has(chunk)) chunks.push(chunk);
-  }
-  return { chunks, vertices, objects: place.offsets.length - 1 };
+export interface Bound {
+  /** Every chunk that answering reads, ascending. */
+  readonly chunks: number[];
+  /** At most so many; those that cutting adds are not among them. */
+  readonly vertices: number;
+  readonly objects: number;
 }
 
-export const NOTHING = { positions: false, vertex: [], fragment: [] };
-export const everyRow = (rows: number): Uint32Array => Uint32Array.from({ length: rows }, (_, row) => row);
+const NOTHING = { positions: false, vertex: [], fragment: [] };
 
-export async function partsOf(source: LevelSource, chunks: readonly number[], options: ReadOptions): Promise<Parts> {
-  const chunk: number[] = [];
-  const part: number[] = [];
-  for await (const tile of source.tiles(chunks, NOTHING, options)) {
-    for (let p = 0; p + 1 < tile.parts.length; p++) {
-      if (tile.parts[p] === tile.parts[p + 1]) continue;
-      chunk.push(tile.chunk);
-      part.push(p);
-    }
+export async function upperBound(question: Resolved, options: ReadOptions): Promise<Bound> {
+  const { source, region, clip, limit, nearest, named, where } = question;
+  const table = await source.chunks(options);
+  const met = chunksIn(table, region, source.dims);
+  if (isCloud(source)) {
+    if (!question.orphans) return { chunks: [], vertices: 0, objects: 0 };
+    const counts = await source.counts(met, options);
+    const vertices = Math.min(sum(counts), limit, nearest?.k ?? limit);
+    return { chunks: met, vertices, objects: 0 };
   }
-  return { chunk: Int32Array.from(chunk), part: Uint32Array.from(part) };
+  // What is nearest is looked for everywhere, until it is found.
+  const everywhere = nearest === undefined ? [] : met;
+  const reached = region === undefined ? new Set(everywhere) : await reachedChunks(question, met, options);
+  const { rows, orphans } = await mayTouch(question, [...reached], options);
+  const place = rows.length === 0 ? undefined : await source.objects!.place(rows, options);
+  const sizes = await partSizes(source, [...(place?.chunk ?? []), ...orphans.chunk], options);
+  const isIn = new Uint8Array(table.count).fill(clip === false || region === undefined ? 1 : 0);
+  for (const chunk of met) isIn[chunk] = 1;
+  let [vertices, objects] = [0, 0];
+  const sizeOf = (chunk: number, first: number, count: number): number =>
+    isIn[chunk] === 0 ? 0 : (sizes.get(chunk)?.[first + count] ?? 0) - (sizes.get(chunk)?.[first] ?? 0);
+  for (let i = 0; i < rows.length; i++) {
+    let own = 0;
+    for (let b = place!.offsets[i]!; b < place!.offsets[i + 1]!; b++)
+      own += sizeOf(place!.chunk[b]!, place!.first[b]!, place!.count[b]!);
+    vertices += own;
+    // What is cut may have nothing in the chunks that the region meets but a piece between two vertices.
+    if (own > 0 || (clip === true && region !== undefined) || (named && region === undefined && where === undefined))
+      objects++;
+  }
+  for (let i = 0; i < orphans.part.length; i++) vertices += sizeOf(orphans.chunk[i]!, orphans.part[i]!, 1);
+  for (const chunk of sizes.keys()) reached.add(chunk);
+  const most = Math.min(limit, nearest === undefined || source.geometry === "points" ? limit : nearest.k);
+  return {
+    chunks: [...reached].sort((a, b) => a - b),
+    vertices: source.geometry === "points" && nearest !== undefined ? Math.min(vertices, nearest.k) : vertices,
+    objects: Math.min(objects, most),
+  };
+}
+
+/** The chunks that are looked at to find what touches: those that the region meets, and the ends of links that may. */
+async function reachedChunks(
+  { source, region }: Resolved,
+  met: readonly number[],
+  options: ReadOptions,
+): Promise<Set<number>> {
+  const all = new Set(met);
+  if (isPath(source) || source.linkWidth === 0) return all;
+  for await (const { chunks } of source.links({ meets: meeting(region!) }, [], options)) {
+    options.signal?.throwIfAborted();
+    for (const chunk of chunks) all.add(chunk);
+  }
+  return all;
+}
+
+/** What may touch the region: everything with a part in these chunks, or with a joint that may. */
+async function mayTouch(
+  { source, region, rows, orphans }: Resolved,
+  chunks: readonly number[],
+  options: ReadOptions,
+): Promise<{ readonly rows: Uint32Array; readonly orphans: Parts }> {
+  if (region === undefined) return everything(source, rows, orphans, options);
+  if (rows !== undefined && !orphans) return { rows, orphans: PartList.NONE };
+  const found = new RowList();
+  const parts = await partsOf(source, chunks, options);
+  const owners = await source.objects?.owners(parts, options);
+  if (owners !== undefined) found.addAll(owners.rows);
+  if (isPath(source) && source.objects !== undefined)
+    for await (const joints of source.objects.joints(meeting(region), options))
+      found.addAll(Uint32Array.from(joints.object));
+  const lone = new PartList();
+  for (let i = 0; i < parts.part.length; i++)
+    if (owners === undefined || owners.offsets[i] === owners.offsets[i + 1]) lone.add(parts.chunk[i]!, parts.part[i]!);
+  const all = found.sorted();
+  return {
+    rows: rows === undefined ? all : RowList.both(rows, all),
+    orphans: orphans ? lone.done() : PartList.NONE,
+  };
+}
+
+/** At least so many vertices are in the answer: those of the chunks that lie in the region, where nothing else is asked. */
+export async function lowerBound(question: Resolved, options: ReadOptions): Promise<number> {
+  const { source, region, where, rows, orphans, nearest, limit } = question;
+  const narrowed = where !== undefined || rows !== undefined || !orphans || nearest !== undefined;
+  if (narrowed || limit !== Number.POSITIVE_INFINITY) return 0;
+  const table = await source.chunks(options);
+  const [min, max] = [new Float64Array(source.dims), new Float64Array(source.dims)];
+  const inside = chunksIn(table, region, source.dims).filter((chunk) => {
+    table.box(chunk, min, max);
+    return region === undefined || Region.relation(region, min, max) === "inside";
+  });
+  return sum(await source.counts(inside, options));
+}
+
+const sum = (counts: Uint32Array): number => counts.reduce((a, b) => a + b, 0);
+
+/** The offsets of the parts of these chunks (which may repeat). */
+export async function partSizes(
+  source: LevelSource,
+  chunks: Iterable<number>,
+  options: ReadOptions,
+): Promise<Map<number, Uint32Array>> {
+  const sizes = new Map<number, Uint32Array>();
+  const distinct = [...new Set(chunks)].sort((a, b) => a - b);
+  for await (const { chunk, parts } of source.tiles(distinct, NOTHING, options)) {
+    options.signal?.throwIfAborted();
+    sizes.set(chunk, parts);
+  }
+  return sizes;
+}
+
+/** The parts of chunks that have vertices. */
+export async function partsOf(source: LevelSource, chunks: readonly number[], options: ReadOptions): Promise<Parts> {
+  const list = new PartList();
+  for (const [chunk, parts] of await partSizes(source, chunks, options))
+    for (let p = 0; p + 1 < parts.length; p++) if (parts[p] !== parts[p + 1]) list.add(chunk, p);
+  return list.done();
 }

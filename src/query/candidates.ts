@@ -5,14 +5,17 @@
 import type { ReadOptions } from "../model/dataset.js";
 import type { ChunkTable, LevelSource, Parts } from "../model/source.js";
 import { isPath } from "./assemble.js";
-import { runOf } from "./links.js";
+import { partsOf } from "./bound.js";
+import { endsOf } from "./ends.js";
+import { meeting } from "./hull.js";
 import { Region } from "./region.js";
+import { PartList, RowList } from "./rows.js";
 import { touchesPath, touchesPolygon, touchesSegment } from "./touch.js";
 
 export interface Candidates {
   /** Rows of objects, ascending. */
   readonly rows: Uint32Array;
-  /** Parts that nobody owns. */
+  /** Parts that nobody owns, ascending. */
   readonly orphans: Parts;
   /** Off: some of them may not touch. */
   readonly exact: boolean;
@@ -31,182 +34,141 @@ export function chunksIn(table: ChunkTable, region: Region | undefined, dims: nu
   return chunks;
 }
 
-export async function touching(source: LevelSource, region: Region, options: ReadOptions): Promise<Candidates> {
-  const { dims, sequential } = source;
-  const table = await source.chunks(options);
-  const touched = new PartList();
-  for await (const { chunk, positions, parts } of source.tiles(chunksIn(table, region, dims), PLAIN, options)) {
-    for (let p = 0; p + 1 < parts.length; p++) {
-      const [from, to] = [parts[p]!, parts[p + 1]!];
-      const touches = sequential
-        ? touchesPath(region, positions, dims, from, to)
-        : Region.anyInside(region, positions, dims, from, to);
-      if (touches) touched.add(chunk, p);
-    }
-  }
-  const rows = new Set<number>();
-  const orphans = new PartList(true);
-  await own(source, touched.done(), rows, orphans, options);
-  const meets = (min: Float64Array, max: Float64Array): boolean => Region.relation(region, min, max) !== "outside";
-  let exact = !(sequential && source.linkWidth > 0 && !isPath(source)); // a skeleton's links may undo what the sequence says
-  if (isPath(source)) exact &&= await addJoints(source, region, meets, rows, options);
-  else if (source.linkWidth > 0) await addLinks(source, region, meets, rows, orphans, options);
+/** All objects, or these, and the parts without one where they are asked for. */
+export async function everything(
+  source: LevelSource,
+  rows: Uint32Array | undefined,
+  orphans: boolean,
+  options: ReadOptions,
+): Promise<Candidates> {
+  const { objects } = source;
+  const all = (): Uint32Array => Uint32Array.from({ length: objects?.rows ?? 0 }, (_, row) => row);
+  const lone = async (): Promise<Parts> =>
+    (await objects?.orphans(options)) ??
+    partsOf(source, chunksIn(await source.chunks(options), undefined, source.dims), options);
+  return { rows: rows ?? all(), orphans: orphans ? PartList.sorted(await lone()) : PartList.NONE, exact: true };
+}
+
+/** Of these objects, or of all, and of the parts without one those that touch. */
+export async function touching(
+  source: LevelSource,
+  region: Region,
+  wanted: Uint32Array | undefined,
+  orphans: boolean,
+  options: ReadOptions,
+): Promise<Candidates> {
+  const { sequential } = source;
+  const found = { rows: new RowList(), orphans: new PartList() };
+  await ownersInto(found, source, await touchedParts(source, region, options), options);
+  // A skeleton's links may undo what the sequence says; a part without vertices hides what is joined to what.
+  let exact = !(sequential && source.linkWidth > 0 && !isPath(source));
+  if (isPath(source)) exact = (await addJoints(found.rows, source, region, wanted, options)) && exact;
+  else if (source.linkWidth > 0) await addLinks(found, source, region, options);
+  const rows = found.rows.sorted();
   return {
-    rows: Uint32Array.from(rows).sort(),
-    orphans: orphans.done(),
+    rows: wanted === undefined ? rows : RowList.both(rows, wanted),
+    orphans: orphans ? PartList.sorted(found.orphans.done()) : PartList.NONE,
     exact,
   };
 }
 
-/** Adds the owners of parts to `rows`, the parts without one to `orphans`. */
-async function own(
-  source: LevelSource,
-  parts: Parts,
-  rows: Set<number>,
-  orphans: PartList,
-  options: ReadOptions,
-): Promise<void> {
-  if (parts.part.length === 0) return;
-  const owners = await source.objects?.owners(parts, options);
-  for (let i = 0; i < parts.part.length; i++) {
-    const [from, to] = [owners?.offsets[i] ?? 0, owners?.offsets[i + 1] ?? 0];
-    if (from === to) orphans.add(parts.chunk[i]!, parts.part[i]!);
-    for (let o = from; o < to; o++) rows.add(owners!.rows[o]!);
+/** The parts of which a vertex, or a step of their path, touches. */
+async function touchedParts(source: LevelSource, region: Region, options: ReadOptions): Promise<Parts> {
+  const { dims } = source;
+  const table = await source.chunks(options);
+  const touches = source.sequential ? touchesPath : Region.anyInside;
+  const touched = new PartList();
+  const [min, max] = [new Float64Array(dims), new Float64Array(dims)];
+  for await (const { chunk, positions, parts } of source.tiles(chunksIn(table, region, dims), PLAIN, options)) {
+    options.signal?.throwIfAborted();
+    table.box(chunk, min, max);
+    const all = Region.relation(region, min, max) === "inside";
+    for (let p = 0; p + 1 < parts.length; p++) {
+      const [from, to] = [parts[p]!, parts[p + 1]!];
+      if (from < to && (all || touches(region, positions, dims, from, to))) touched.add(chunk, p);
+    }
   }
+  return touched.done();
 }
 
-/** False: a part without vertices hides what is joined to what, and the objects with one may not touch. */
+interface Found {
+  readonly rows: RowList;
+  readonly orphans: PartList;
+}
+
+/** Adds the owners of parts, and the parts without one. */
+async function ownersInto(found: Found, source: LevelSource, parts: Parts, options: ReadOptions): Promise<void> {
+  if (parts.part.length === 0) return;
+  const owners = await source.objects?.owners(parts, options);
+  if (owners !== undefined) found.rows.addAll(owners.rows);
+  for (let i = 0; i < parts.part.length; i++)
+    if (owners === undefined || owners.offsets[i] === owners.offsets[i + 1])
+      found.orphans.add(parts.chunk[i]!, parts.part[i]!);
+}
+
+/** False: there are parts without vertices at joints, whose objects may not touch. */
 async function addJoints(
+  rows: RowList,
   source: LevelSource,
   region: Region,
-  meets: (min: Float64Array, max: Float64Array) => boolean,
-  rows: Set<number>,
+  wanted: Uint32Array | undefined,
   options: ReadOptions,
 ): Promise<boolean> {
   let exact = true;
   if (source.objects === undefined) return exact;
-  for await (const joints of source.objects.joints(meets, options)) {
-    const ends = new Ends(2);
-    const objects: number[] = [];
-    for (let j = 0; j < joints.count; j++) {
-      if (rows.has(joints.object[j]!)) continue;
-      objects.push(joints.object[j]!);
-      ends.add(joints.chunkA[j]!, joints.partA[j]!);
-      ends.add(joints.chunkB[j]!, joints.partB[j]!);
+  const known = rows.sorted();
+  for await (const { count, object, chunkA, partA, chunkB, partB } of source.objects.joints(meeting(region), options)) {
+    options.signal?.throwIfAborted();
+    const open: number[] = [];
+    for (let j = 0; j < count; j++) {
+      const asked = wanted === undefined || RowList.has(wanted, object[j]!);
+      if (asked && !RowList.has(known, object[j]!)) open.push(j);
     }
-    const positions = await ends.positions(source, options, (parts, end, part) => {
-      if (parts[part] === parts[part + 1]) return -1;
-      return end === 0 ? parts[part + 1]! - 1 : parts[part]!;
+    const [chunk, part] = [new Int32Array(2 * open.length), new Uint32Array(2 * open.length)];
+    for (const [i, j] of open.entries()) {
+      chunk.set([chunkA[j]!, chunkB[j]!], 2 * i);
+      part.set([partA[j]!, partB[j]!], 2 * i);
+    }
+    const ends = await endsOf(source, chunk, options, (parts, i) => {
+      const [from, to] = [parts[part[i]!]!, parts[part[i]! + 1]!];
+      return from === to ? -1 : i % 2 === 0 ? to - 1 : from;
     });
-    for (const [j, object] of objects.entries()) {
-      const hidden = ends.part[2 * j] === -1 || ends.part[2 * j + 1] === -1;
-      exact &&= !hidden;
-      if (hidden || touchesSegment(region, positions, source.dims, 2 * j, 2 * j + 1)) rows.add(object);
+    for (const [i, j] of open.entries()) {
+      const hidden = ends.part[2 * i] === -1 || ends.part[2 * i + 1] === -1;
+      if (hidden) exact = false;
+      if (hidden || touchesSegment(region, ends.positions, source.dims, 2 * i, 2 * i + 1)) rows.add(object[j]!);
     }
   }
   return exact;
 }
 
-async function addLinks(
-  source: LevelSource,
-  region: Region,
-  meets: (min: Float64Array, max: Float64Array) => boolean,
-  rows: Set<number>,
-  orphans: PartList,
-  options: ReadOptions,
-): Promise<void> {
-  for await (const { width, count, chunks, vertices } of source.links({ meets }, [], options)) {
-    const ends = new Ends(width);
-    for (let at = 0; at < count * width; at++) ends.add(chunks[at]!, vertices[at]!);
-    const positions = await ends.positions(source, options, (_, __, vertex) => vertex);
-    const found = new PartList();
-    const order = Uint32Array.from({ length: width }, (_, k) => k);
+/** A link is an object's when all of its ends are; of ends without an object every part has it. */
+async function addLinks(found: Found, source: LevelSource, region: Region, options: ReadOptions): Promise<void> {
+  for await (const { width, count, chunks, vertices } of source.links({ meets: meeting(region) }, [], options)) {
+    options.signal?.throwIfAborted();
+    const ends = await endsOf(source, chunks, options, (_, i) => vertices[i]!);
+    const order = Uint32Array.from({ length: count * width }, (_, i) => i);
+    const touched = new PartList();
     for (let l = 0; l < count; l++) {
-      for (let k = 0; k < width; k++) order[k] = l * width + k;
-      const touches =
-        width === 2
-          ? touchesSegment(region, positions, source.dims, 2 * l, 2 * l + 1)
-          : touchesPolygon(region, positions, source.dims, order, 0, width);
-      if (touches) for (let k = 0; k < width; k++) found.add(chunks[l * width + k]!, ends.part[l * width + k]!);
+      if (!touchesPolygon(region, ends.positions, source.dims, order, l * width, (l + 1) * width)) continue;
+      for (let k = 0; k < width; k++) touched.add(chunks[l * width + k]!, ends.part[l * width + k]!);
     }
-    // A link is an object's when all of its ends are.
-    const parts = found.done();
+    const parts = touched.done();
     if (parts.part.length === 0) continue;
     const owners = await source.objects?.owners(parts, options);
-    for (let l = 0; l < parts.part.length; l += width) {
-      const lists = Array.from({ length: width }, (_, k) =>
-        owners === undefined ? [] : [...owners.rows.subarray(owners.offsets[l + k]!, owners.offsets[l + k + 1]!)],
-      );
-      for (const row of lists[0]!) if (lists.every((list) => list.includes(row))) rows.add(row);
-      if (lists.every((list) => list.length === 0))
-        for (let k = 0; k < width; k++) orphans.add(parts.chunk[l + k]!, parts.part[l + k]!);
-    }
-  }
-}
-
-/** The ends of joints or links, whose positions are read chunk by chunk. */
-class Ends {
-  readonly #width: number;
-  readonly #chunks: number[] = [];
-  readonly #places: number[] = [];
-  /** The part of each end, once positions are known. */
-  readonly part: number[] = [];
-
-  constructor(width: number) {
-    this.#width = width;
-  }
-
-  add(chunk: number, place: number): void {
-    this.#chunks.push(chunk);
-    this.#places.push(place);
-  }
-
-  async positions(
-    source: LevelSource,
-    options: ReadOptions,
-    vertexOf: (parts: Uint32Array, end: number, place: number) => number,
-  ): Promise<Float64Array> {
-    const { dims } = source;
-    const out = new Float64Array(this.#chunks.length * dims).fill(Number.NaN);
-    const byChunk = new Map<number, number[]>();
-    for (const [i, chunk] of this.#chunks.entries()) {
-      const list = byChunk.get(chunk);
-      if (list === undefined) byChunk.set(chunk, [i]);
-      else list.push(i);
-    }
-    for await (const { chunk, positions, parts } of source.tiles([...byChunk.keys()], PLAIN, options)) {
-      for (const i of byChunk.get(chunk)!) {
-        const vertex = vertexOf(parts, i % this.#width, this.#places[i]!);
-        this.part[i] = vertex < 0 ? -1 : runOf(parts, vertex);
-        if (vertex < 0) continue;
-        for (let axis = 0; axis < dims; axis++) out[i * dims + axis] = positions[vertex * dims + axis]!;
+    const ownersOf = (end: number): Uint32Array =>
+      owners === undefined ? NONE : owners.rows.subarray(owners.offsets[end]!, owners.offsets[end + 1]!);
+    for (let at = 0; at < parts.part.length; at += width) {
+      let lone = true;
+      for (let k = 0; lone && k < width; k++) lone = ownersOf(at + k).length === 0;
+      for (let k = 0; lone && k < width; k++) found.orphans.add(parts.chunk[at + k]!, parts.part[at + k]!);
+      for (const row of ownersOf(at)) {
+        let all = true;
+        for (let k = 1; all && k < width; k++) all = ownersOf(at + k).includes(row);
+        if (all) found.rows.add(row);
       }
     }
-    return out;
   }
 }
 
-export class PartList {
-  readonly #chunks: number[] = [];
-  readonly #parts: number[] = [];
-  readonly #seen: Set<string> | undefined;
-
-  /** With `distinct`, a part is added once. */
-  constructor(distinct = false) {
-    this.#seen = distinct ? new Set() : undefined;
-  }
-
-  add(chunk: number, part: number): void {
-    if (this.#seen !== undefined) {
-      const key = `${chunk}.${part}`;
-      if (this.#seen.has(key)) return;
-      this.#seen.add(key);
-    }
-    this.#chunks.push(chunk);
-    this.#parts.push(part);
-  }
-
-  done(): Parts {
-    return { chunk: Int32Array.from(this.#chunks), part: Uint32Array.from(this.#parts) };
-  }
-}
+const NONE = new Uint32Array();

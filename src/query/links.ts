@@ -1,175 +1,215 @@
 /**
- * The links of a batch. Stored links name their ends by chunk and vertex; those whose ends are all in the batch become rows of it.
+ * The links of a batch. Stored links name their ends by chunk and vertex. A link is an object's when the object has all of its
+ * ends; of a fragment that several objects share each has its own. Parts without an object have the links between them
+ * together. All other links lead from object to object: between.ts looks after those.
+ *
  * Skeletons join each vertex to the one before it in its fragment, unless a stored link (child, parent) says otherwise of it.
  */
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, LinkSet } from "../model/source.js";
-import type { Links as BatchLinks, Columns } from "../model/vectors.js";
-import type { Layout } from "./assemble.js";
-import { absentValue, ColumnsBuilder, pickRows, roomLike } from "./columns.js";
+import type { Columns, Links } from "../model/vectors.js";
+import { linkWidthOf } from "./assemble.js";
+import { ColumnsBuilder, pickRows } from "./columns.js";
+import type { Layout } from "./layout.js";
+import { grown } from "./samples.js";
 
-/** Links between places: chunk and vertex of each end. */
-export interface Links {
-  readonly width: number;
-  readonly count: number;
-  readonly chunks: readonly number[];
-  readonly vertices: readonly number[];
-  readonly columns: Columns;
+export { runOf } from "./layout.js";
+
+/** Links from object to object that were met: those of a set, by number. */
+export interface LooseLinks {
+  readonly set: LinkSet;
+  readonly rows: Uint32Array;
 }
 
-export async function joinLinks(
+/** The links of one object each, in a list that others may be added to. */
+export async function ownLinks(
   source: LevelSource,
   layout: Layout,
-  chunks: readonly number[],
   columns: readonly string[],
   options: ReadOptions,
-): Promise<{ readonly inside: BatchLinks; readonly outward: Links | undefined }> {
-  const find = finder(layout);
-  const itemOf = (vertex: number): number => layout.item[runOf(layout.fragments, vertex)]!;
-  const ends: number[] = [];
-  const pieces: { readonly columns: Columns; readonly rows: readonly number[] }[] = [];
-  const out = { chunks: [] as number[], vertices: [] as number[] };
-  const outPieces: typeof pieces = [];
-  let width = source.linkWidth;
-  for await (const set of source.links({ chunks }, columns, options)) {
-    width = set.width;
-    const [rows, outRows] = take(set, find, itemOf, ends, out);
-    if (set.columns.size > 0 && rows.length > 0) pieces.push({ columns: set.columns, rows });
-    if (set.columns.size > 0 && outRows.length > 0) outPieces.push({ columns: set.columns, rows: outRows });
+): Promise<LinkList> {
+  const list = new LinkList(linkWidthOf(source), layout, source.sequential);
+  if (source.linkWidth > 0 && layout.chunks.length > 0) {
+    // What a stored link says of a child is also said by one that is stored with its parent.
+    const filter = { chunks: layout.chunks, incoming: source.sequential };
+    for await (const set of source.links(filter, columns, options)) {
+      options.signal?.throwIfAborted();
+      list.take(set);
+    }
   }
-  const stored = ends.length / width;
-  const implied = source.sequential ? implicit(layout, ends, width) : 0;
-  return {
-    inside: { width, ends: Uint32Array.from(ends), columns: stack(pieces, stored, stored + implied) },
-    outward:
-      out.chunks.length === 0
-        ? undefined
-        : { width, count: out.chunks.length / width, ...out, columns: stack(outPieces, out.chunks.length / width) },
-  };
+  if (source.sequential) list.imply();
+  return list;
 }
 
-/** Adds the links whose ends are all here to `ends`, those with only some of their ends here to `out`. */
-function take(
-  { width, count, chunks, vertices }: LinkSet,
-  find: (chunk: number, vertex: number) => readonly number[] | number,
-  itemOf: (vertex: number) => number,
-  ends: number[],
-  out: { chunks: number[]; vertices: number[] },
-): [number[], number[]] {
-  const [rows, outRows]: [number[], number[]] = [[], []];
-  const at = new Array<readonly number[] | number>(width);
-  for (let l = 0; l < count; l++) {
-    let here = 0;
-    let simple = true;
-    for (let k = 0; k < width; k++) {
-      at[k] = find(chunks[l * width + k]!, vertices[l * width + k]!);
-      if (at[k] !== -1) here++;
-      if (typeof at[k] !== "number") simple = false;
-    }
-    if (here < width) {
-      if (here === 0) continue;
+/** Links of a layout, in the order in which they are met. */
+export class LinkList {
+  loose = false;
+  readonly between: LooseLinks[] = [];
+  readonly #width: number;
+  readonly #layout: Layout;
+  readonly #find: Finder;
+  readonly #hasParent: Uint8Array | undefined;
+  /** The columns of links up to `end`, from the end of the one before. */
+  readonly #pieces: { readonly columns: Columns; readonly end: number }[] = [];
+  #count = 0;
+  #ends = new Uint32Array(64);
+  /** The row of each link in the columns of its set. */
+  #rows = new Uint32Array(64);
+
+  constructor(width: number, layout: Layout, sequential: boolean) {
+    this.#width = width;
+    this.#layout = layout;
+    this.#find = new Finder(layout);
+    this.#hasParent = sequential ? new Uint8Array(layout.fragments[layout.count]!) : undefined;
+  }
+
+  /** Takes those of a set that are of one object. */
+  take(set: LinkSet): void {
+    const { count, chunks, vertices } = set;
+    const width = this.#width;
+    const between = new Uint32Array(count);
+    const at = new Int32Array(width);
+    let met = 0;
+    for (let l = 0; l < count; l++) {
+      let [here, simple] = [0, true];
       for (let k = 0; k < width; k++) {
-        out.chunks.push(chunks[l * width + k]!);
-        out.vertices.push(vertices[l * width + k]!);
+        at[k] = this.#find.at(chunks[l * width + k]!, vertices[l * width + k]!);
+        if (at[k] !== -1) here++;
+        if (at[k]! < -1) simple = false;
       }
-      outRows.push(l);
-    } else if (simple) {
-      for (let k = 0; k < width; k++) ends.push(at[k] as number);
-      rows.push(l);
-    } else {
-      // Shared fragments: one link for each object that has all of its ends.
-      const lists = at.map((place) => (typeof place === "number" ? [place] : place));
-      for (const first of lists[0]!) {
-        const mates = lists.map((list) => list.find((place) => itemOf(place) === itemOf(first)));
-        if (mates.includes(undefined)) continue;
-        ends.push(...(mates as number[]));
-        rows.push(l);
-      }
+      if (here === 0) continue;
+      if (this.#hasParent !== undefined) for (const child of this.#find.copies(at[0]!)) this.#hasParent[child] = 1;
+      if (here < width) this.loose = true;
+      else if (simple && this.#isOne(at)) this.#add(at, l);
+      else if (simple || !this.#addShared(at, l)) between[met++] = l;
     }
+    this.#pieces.push({ columns: set.columns, end: this.#count });
+    if (met === 0) return;
+    this.loose = true;
+    this.between.push({ set, rows: between.slice(0, met) });
   }
-  return [rows, outRows];
+
+  #add(at: ArrayLike<number>, row: number): void {
+    const width = this.#width;
+    this.#ends = grown(this.#ends, (this.#count + 1) * width);
+    this.#rows = grown(this.#rows, this.#count + 1);
+    for (let k = 0; k < width; k++) this.#ends[this.#count * width + k] = at[k]!;
+    this.#rows[this.#count++] = row;
+  }
+
+  /** Whether all of these vertices are of one object, or of none. */
+  #isOne(at: Int32Array): boolean {
+    const { rows } = this.#layout;
+    const first = this.#find.itemOf(at[0]!);
+    for (let k = 1; k < at.length; k++) {
+      const item = this.#find.itemOf(at[k]!);
+      if (item !== first && (rows[item]! >= 0 || rows[first]! >= 0)) return false;
+    }
+    return true;
+  }
+
+  /** Shared fragments: one link for each object that has all of its ends, at the first place where it has each. */
+  #addShared(at: Int32Array, row: number): boolean {
+    const before = this.#count;
+    const lists = Array.from(at, (place) => this.#find.copies(place));
+    for (const item of new Set(lists[0]!.map((vertex) => this.#find.itemOf(vertex)))) {
+      const mates = lists.map((list) => list.find((vertex) => this.#find.itemOf(vertex) === item));
+      if (!mates.includes(undefined)) this.#add(mates as number[], row);
+    }
+    return this.#count > before;
+  }
+
+  /** Adds links of a set of which the object of each end is known: its row, or −1. */
+  addBetween({ set, rows: links }: LooseLinks, objects: Int32Array): void {
+    const width = this.#width;
+    const ends = new Uint32Array(width);
+    for (let i = 0; i < links.length; i++) {
+      let all = true;
+      for (let k = 0; all && k < width; k++) {
+        const at = links[i]! * width + k;
+        const copies = this.#find.copies(this.#find.at(set.chunks[at]!, set.vertices[at]!));
+        const place = copies.find((vertex) => this.#layout.rows[this.#find.itemOf(vertex)] === objects[i * width + k]);
+        all = place !== undefined;
+        ends[k] = place ?? 0;
+      }
+      if (all) this.#add(ends, links[i]!);
+    }
+    this.#pieces.push({ columns: set.columns, end: this.#count });
+  }
+
+  /** Adds (vertex, the one before it) for the vertices of which no link is stored. */
+  imply(): void {
+    const { count, fragments } = this.#layout;
+    for (let f = 0; f < count; f++)
+      for (let v = fragments[f]! + 1; v < fragments[f + 1]!; v++)
+        if (this.#hasParent![v] === 0) this.#add([v, v - 1], 0);
+    this.#pieces.push({ columns: new Map(), end: this.#count });
+  }
+
+  done(): Links {
+    const builder = new ColumnsBuilder(this.#count);
+    let from = 0;
+    for (const { columns, end } of this.#pieces) {
+      if (columns.size > 0 && end > from)
+        builder.put(pickRows(columns, this.#rows.subarray(from, end)), 0, end - from, from);
+      from = end;
+    }
+    return { width: this.#width, ends: this.#ends.slice(0, this.#count * this.#width), columns: builder.done() };
+  }
 }
 
-/** From a vertex of a chunk to that of the batch; a list where it is there more than once, −1 where it is not. */
-function finder({
-  byChunk,
-  fragments,
-  from,
-  tileSizes,
-}: Layout): (chunk: number, vertex: number) => readonly number[] | number {
-  const tables = new Map<number, Int32Array>();
-  const several = new Map<number, number[][]>();
-  for (const [chunk, list] of byChunk) {
-    const table = new Int32Array(tileSizes.get(chunk)!).fill(-1);
-    for (const f of list) {
-      const size = fragments[f + 1]! - fragments[f]!;
-      for (let i = 0; i < size; i++) {
-        const before = table[from[f]! + i]!;
-        if (before === -1) table[from[f]! + i] = fragments[f]! + i;
+/** From a vertex of a chunk to those of the batch. */
+class Finder {
+  readonly #layout: Layout;
+  /** For each chunk, when it is first asked for: the vertex of the batch, −1 for none, −2 − i for the i-th of `several`. */
+  readonly #tables: (Int32Array | undefined)[];
+  readonly #several: number[][] = [];
+  readonly #items: Uint32Array;
+  #last = -1;
+  #table: Int32Array | undefined;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+    this.#tables = new Array(layout.chunks.length);
+    const { count, fragments, item } = layout;
+    this.#items = new Uint32Array(fragments[count]!);
+    for (let f = 0; f < count; f++) this.#items.fill(item[f]!, fragments[f]!, fragments[f + 1]!);
+  }
+
+  itemOf(vertex: number): number {
+    return this.#items[vertex]!;
+  }
+
+  /** −1: not here; below: `copies` has them. */
+  at(chunk: number, vertex: number): number {
+    if (chunk !== this.#last) {
+      this.#last = chunk;
+      const place = this.#layout.places.get(chunk);
+      this.#table = place === undefined ? undefined : (this.#tables[place] ?? this.#fill(place));
+    }
+    return this.#table?.[vertex] ?? -1;
+  }
+
+  copies(at: number): readonly number[] {
+    return at >= 0 ? [at] : at === -1 ? [] : this.#several[-2 - at]!;
+  }
+
+  #fill(place: number): Int32Array {
+    const { starts, order, fragments, from, tileSizes } = this.#layout;
+    const table = new Int32Array(tileSizes[place]!).fill(-1);
+    for (let i = starts[place]!; i < starts[place + 1]!; i++) {
+      const f = order[i]!;
+      for (let v = fragments[f]!, to = from[f]!; v < fragments[f + 1]!; v++, to++) {
+        const before = table[to]!;
+        if (before === -1) table[to] = v;
+        else if (before < -1) this.#several[-2 - before]!.push(v);
         else {
-          let lists = several.get(chunk);
-          if (lists === undefined) {
-            lists = [];
-            several.set(chunk, lists);
-          }
-          if (before >= 0) {
-            table[from[f]! + i] = -2 - lists.length;
-            lists.push([before, fragments[f]! + i]);
-          } else lists[-2 - before]!.push(fragments[f]! + i);
+          table[to] = -2 - this.#several.length;
+          this.#several.push([before, v]);
         }
       }
     }
-    tables.set(chunk, table);
+    this.#tables[place] = table;
+    return table;
   }
-  return (chunk, vertex) => {
-    const place = tables.get(chunk)?.[vertex] ?? -1;
-    return place >= -1 ? place : several.get(chunk)![-2 - place]!;
-  };
-}
-
-/** The run (of offsets, empty ones among them) that a number falls into. */
-export function runOf(offsets: Uint32Array, at: number): number {
-  let [low, high] = [0, offsets.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (offsets[middle]! <= at) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Adds (vertex, the one before it) for the vertices of which no link is stored; gives how many. */
-function implicit({ count, fragments }: Layout, ends: number[], width: number): number {
-  const hasParent = new Uint8Array(fragments[count]!);
-  for (let at = 0; at < ends.length; at += width) hasParent[ends[at]!] = 1;
-  const before = ends.length;
-  for (let f = 0; f < count; f++)
-    for (let v = fragments[f]! + 1; v < fragments[f + 1]!; v++) if (hasParent[v] === 0) ends.push(v, v - 1);
-  return (ends.length - before) / width;
-}
-
-/** The rows of several sets one below the other; rows beyond have no value. */
-function stack(
-  pieces: readonly { columns: Columns; rows: readonly number[] }[],
-  stored: number,
-  rows = stored,
-): Columns {
-  const builder = new ColumnsBuilder(stored);
-  let at = 0;
-  for (const piece of pieces) {
-    builder.put(pickRows(piece.columns, piece.rows), 0, piece.rows.length, at);
-    at += piece.rows.length;
-  }
-  if (rows === stored) return builder.done();
-  const padded = new Map<
-    string,
-    { info: Columns extends ReadonlyMap<string, infer C> ? C["info" & keyof C] : never; values: never }
-  >();
-  for (const [name, { info, values }] of builder.done()) {
-    const absent = absentValue(info);
-    const longer = roomLike(values, rows * info.channels) as unknown[];
-    for (let i = 0; i < rows * info.channels; i++) longer[i] = i < values.length ? values[i] : absent;
-    padded.set(name, { info: { ...info, absent: info.absent ?? absent }, values: longer as never });
-  }
-  return padded as Columns;
 }

@@ -1,14 +1,16 @@
 /** A query as it was asked, checked against the level that it is about. */
-import { InvalidInput, NotFound } from "../errors.js";
+import { InvalidInput, NotFound, Unsupported } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Query, Schema, SelectOptions } from "../model/vectors.js";
+import type { Columns, Query, Schema, SelectOptions } from "../model/vectors.js";
 import type { Wanted } from "./assemble.js";
-import { checkDomains } from "./masks.js";
+import { absentRows, checkDomains } from "./masks.js";
 import { Region } from "./region.js";
+import { RowList } from "./rows.js";
 import { Where } from "./where.js";
-import { attributeKey, type Checked } from "./where-check.js";
+import type { Checked } from "./where-check.js";
 import type { ColumnRows } from "./where-eval.js";
+import { groupsAsObjects } from "./where-groups.js";
 
 export interface Resolved {
   readonly source: LevelSource;
@@ -17,6 +19,10 @@ export interface Resolved {
   readonly where: Checked | undefined;
   /** The objects that are asked for, ascending; undefined: all. */
   readonly rows: Uint32Array | undefined;
+  /** Whether parts without an object are asked for as well. */
+  readonly orphans: boolean;
+  /** Whether `object` names them: then they are in the answer also where they have no vertices. */
+  readonly named: boolean;
   readonly clip: boolean | "vertices";
   readonly nearest: { readonly point: readonly number[]; readonly k: number } | undefined;
   readonly limit: number;
@@ -24,14 +30,20 @@ export interface Resolved {
   readonly wanted: Wanted;
   /** What the answer brings along. */
   readonly given: Wanted;
+  readonly schema: Schema;
 }
 
-export async function resolve(source: LevelSource, query: Query, options: SelectOptions): Promise<Resolved> {
-  const { dims } = source;
+export async function resolve(plain: LevelSource, query: Query, options: SelectOptions): Promise<Resolved> {
+  options.signal?.throwIfAborted();
+  const { dims } = plain;
   const region = regionOf(query, dims);
-  const schema = await source.schema(options);
-  const checked = query.where === undefined ? undefined : Where.check(Where.parse(query.where), schema);
-  if (checked !== undefined) checkDomains(checked);
+  const clip = query.clip ?? false;
+  if (clip === true && region?.kind === "sphere" && plain.linkWidth > 2)
+    throw new Unsupported("a mesh cannot be cut by a sphere; take whole objects, only vertices, or cut by a box");
+  const schema = await plain.schema(options);
+  const asked = query.where === undefined ? undefined : Where.check(Where.parse(query.where), schema);
+  if (asked !== undefined) checkDomains(asked);
+  const { source, where: checked } = await groupsAsObjects(plain, asked, options);
   const given = givenColumns(schema, options.attributes);
   const needed = wantedFor(checked);
   const limit = query.limit ?? Number.POSITIVE_INFINITY;
@@ -41,11 +53,13 @@ export async function resolve(source: LevelSource, query: Query, options: Select
     source,
     region,
     where: onlyObjects ? undefined : checked,
-    rows: await objectRows(source, query, checked, options),
-    clip: query.clip ?? false,
+    ...(await objectRows(source, query, checked, options)),
+    named: query.object !== undefined,
+    clip,
     nearest: nearestOf(query, dims),
     limit,
     given,
+    schema,
     wanted: {
       vertex: union(given.vertex, needed.vertex),
       fragment: union(given.fragment, needed.fragment),
@@ -117,11 +131,14 @@ async function objectRows(
   { object, group }: Query,
   where: Checked | undefined,
   options: ReadOptions,
-): Promise<Uint32Array | undefined> {
+): Promise<{ readonly rows: Uint32Array | undefined; readonly orphans: boolean }> {
   const { objects } = source;
-  const project = where === undefined ? undefined : Where.project(where, "object");
-  if (object === undefined && group === undefined && project === undefined) return undefined;
-  if (objects === undefined) throw new InvalidInput(`level ${source.level} has no objects to choose from`);
+  const project = where && Where.project(where, "object");
+  if (object === undefined && group === undefined && project === undefined) return { rows: undefined, orphans: true };
+  if (objects === undefined) {
+    if (object === undefined && group === undefined) return { rows: undefined, orphans: satisfied(project!) };
+    throw new InvalidInput(`level ${source.level} has no objects to choose from`);
+  }
   let rows: Uint32Array | undefined;
   if (object !== undefined) {
     const ids = [...object].map(BigInt);
@@ -131,34 +148,38 @@ async function objectRows(
       throw new NotFound(
         `level ${source.level} has no object ${lost.slice(0, 10).join(", ")}${lost.length > 10 ? ` and ${lost.length - 10} more` : ""}`,
       );
-    rows = distinct(found);
+    rows = RowList.distinct(Uint32Array.from(found));
   }
   if (group !== undefined) {
-    const members: number[] = [];
+    const members = new RowList();
     for (const number of group) {
       const found = await objects.group(number, options);
       if (found === undefined) throw new NotFound(`level ${source.level} has no group ${number}`);
-      for (const row of found) members.push(row);
+      members.addAll(found);
     }
-    rows = both(rows, distinct(members));
+    rows = rows === undefined ? members.sorted() : RowList.both(rows, members.sorted());
   }
-  if (project !== undefined) {
-    rows ??= Uint32Array.from({ length: objects.rows }, (_, row) => row);
-    const names = wantedFor(project).object;
-    const columns = await objects.columns(names, rows, options);
-    const mask = new Uint8Array(rows.length);
-    const byKey = new Map<string, ColumnRows>();
-    for (const [name, column] of columns) byKey.set(attributeKey("object", name), { column });
-    Where.evaluate(project, byKey, rows.length, mask);
-    rows = rows.filter((_, i) => mask[i] === 1);
-  }
-  return rows;
+  const orphans = rows === undefined && (project === undefined || satisfied(project));
+  if (project === undefined) return { rows, orphans };
+  rows ??= Uint32Array.from({ length: objects.rows }, (_, row) => row);
+  const columns = rows.length === 0 ? new Map() : await objects.columns(wantedFor(project).object, rows, options);
+  const mask = new Uint8Array(rows.length);
+  evaluate(project, columns, mask);
+  return { rows: rows.filter((_, i) => mask[i] === 1), orphans };
 }
 
-const distinct = (rows: ArrayLike<number>): Uint32Array => Uint32Array.from(new Set(Array.from(rows))).sort();
+/** Whether what has no object satisfies a condition on objects. */
+function satisfied(where: Checked): boolean {
+  const mask = new Uint8Array(1);
+  evaluate(where, new Map(), mask);
+  return mask[0] === 1;
+}
 
-function both(a: Uint32Array | undefined, b: Uint32Array): Uint32Array {
-  if (a === undefined) return b;
-  const other = new Set(b);
-  return a.filter((row) => other.has(row));
+function evaluate(where: Checked, columns: Columns, mask: Uint8Array): void {
+  const rows = new Map<string, ColumnRows>();
+  for (const [key, { info }] of where.attributes) {
+    const column = columns.get(info.name);
+    rows.set(key, column === undefined ? absentRows(info, mask.length) : { column });
+  }
+  Where.evaluate(where, rows, mask.length, mask);
 }

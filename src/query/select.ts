@@ -2,10 +2,9 @@
 import { InvalidInput, LimitExceeded } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Axis, Batch, Counts, Geometry, Query, Selection, SelectOptions, VectorLevel } from "../model/vectors.js";
-import { answer } from "./answer.js";
-import { upperBound } from "./bound.js";
-import { joinBatches } from "./join.js";
+import type { Axis, Counts, Geometry, Query, Selection, SelectOptions, VectorLevel } from "../model/vectors.js";
+import { answer, nothing } from "./answer.js";
+import { lowerBound, upperBound } from "./bound.js";
 import { type Resolved, resolve } from "./resolve.js";
 
 /** What can be asked. */
@@ -21,29 +20,32 @@ export function select(dataset: Queryable, query: Query = {}): Selection {
   const chosen = [query.level, query.maxVertices, query.resolution].filter((value) => value !== undefined);
   if (chosen.length > 1)
     throw new InvalidInput("a query has a level, maxVertices or a resolution, not several of them");
-  const resolved = async (options: SelectOptions, level?: number): Promise<Resolved> =>
-    resolve(await dataset.source(level ?? (await selection.level(options)), options, query.geometry), query, options);
+  const at = async (level: number, options: SelectOptions): Promise<Resolved> =>
+    resolve(await dataset.source(level, options), query, options);
+  const resolved = async (options: SelectOptions): Promise<Resolved> => at(await selection.level(options), options);
   const selection: Selection = {
     query,
     level: (options = {}) =>
-      levelOf(dataset, query, options, (level, most) => countExactly(resolved, options, level, most)),
+      levelOf(dataset, query, (level, most) => answersWithin(most, { ...options, attributes: [] }, at, level)),
     async count({ exact = false, ...options } = {}) {
-      if (exact) return (await countExactly(resolved, options, undefined, ALL))!;
-      return countAtMost(await resolved(options), options);
+      const question = await resolved({ ...options, attributes: [] });
+      if (exact) return (await countExactly(question, options, ALL))!;
+      const { vertices, objects } = await upperBound(question, options);
+      return { vertices, objects, exact: isBounded(question) };
     },
     async plan(options = {}) {
-      const { source, wanted, ...rest } = await resolved(options);
-      const { chunks } = await upperBound({ source, wanted, ...rest }, options);
-      return source.cost(chunks, { positions: true, vertex: wanted.vertex, fragment: wanted.fragment }, options);
+      const question = await resolved(options);
+      const { vertex, fragment } = question.wanted;
+      const { chunks } = await upperBound(question, options);
+      return question.source.cost(chunks, { positions: true, vertex, fragment }, options);
     },
     async *batches(options = {}) {
-      for await (const batch of answer(await resolved(options), options)) yield batch;
+      yield* answer(await resolved(options), options);
     },
     async read(options = {}) {
       const question = await resolved(options);
-      const batches: Batch[] = [];
-      for await (const batch of answer(question, { ...options, batchVertices: ALL })) batches.push(batch);
-      return joinBatches(batches, question.source);
+      for await (const batch of answer(question, { ...options, batchVertices: ALL })) return batch;
+      return nothing(question);
     },
   };
   return selection;
@@ -52,8 +54,7 @@ export function select(dataset: Queryable, query: Query = {}): Selection {
 async function levelOf(
   { levels, axes }: Queryable,
   { level, maxVertices, resolution }: Query,
-  options: ReadOptions,
-  count: (level: number, most: number) => Promise<Counts | undefined>,
+  fits: (level: number, most: number) => Promise<boolean>,
 ): Promise<number> {
   const sorted = [...levels].sort((a, b) => a.level - b.level);
   if (level !== undefined || (maxVertices === undefined && resolution === undefined)) {
@@ -70,44 +71,39 @@ async function levelOf(
     return (fine.at(-1) ?? sorted[0]!).level;
   }
   if (!(maxVertices! >= 1)) throw new InvalidInput(`maxVertices should be a number from 1, found ${maxVertices}`);
-  let best: number | undefined;
-  for (const { level: coarse } of sorted.reverse()) {
-    options.signal?.throwIfAborted();
-    if ((await count(coarse, maxVertices!)) === undefined) break;
-    best = coarse;
-  }
-  if (best === undefined)
-    throw new LimitExceeded(
-      `even level ${sorted[0]!.level}, the coarsest, answers with more than ${maxVertices} vertices`,
-      { hint: "ask for a smaller region, or build coarser levels" },
-    );
-  return best;
+  for (const { level: fine } of sorted) if (await fits(fine, maxVertices!)) return fine;
+  throw new LimitExceeded(`every level answers with more than ${maxVertices} vertices`, {
+    hint: "ask for a smaller region, or build coarser levels",
+  });
 }
 
-/** undefined: more vertices than `most`. */
-async function countExactly(
-  resolved: (options: SelectOptions, level?: number) => Promise<Resolved>,
-  options: SelectOptions,
-  level: number | undefined,
+/** Whether a level answers with at most so many vertices; data are read only where the indexes do not say it. */
+async function answersWithin(
   most: number,
-): Promise<Counts | undefined> {
+  options: SelectOptions,
+  at: (level: number, options: SelectOptions) => Promise<Resolved>,
+  level: number,
+): Promise<boolean> {
+  const question = await at(level, options);
+  if ((await lowerBound(question, options)) > most) return false;
+  const { vertices } = await upperBound(question, options);
+  if (vertices <= most && question.clip !== true) return true;
+  if (isBounded(question)) return vertices <= most;
+  return (await countExactly(question, options, most)) !== undefined;
+}
+
+/** Whether the indexes say exactly how much the answer is. */
+const isBounded = ({ region, where, nearest, limit }: Resolved): boolean =>
+  region === undefined && where === undefined && nearest === undefined && limit === ALL;
+
+/** undefined: more vertices than `most`. */
+async function countExactly(question: Resolved, options: SelectOptions, most: number): Promise<Counts | undefined> {
   let [vertices, objects] = [0, 0];
-  const question = await resolved({ ...options, attributes: [] }, level);
-  for await (const batch of answer(question, { ...options, attributes: [] })) {
+  for await (const batch of answer(question, options)) {
     if (batch.repeats === true) continue;
     vertices += batch.positions.length / batch.dims;
     objects += batch.ids.length;
     if (vertices > most) return undefined;
   }
   return { vertices, objects, exact: true };
-}
-
-async function countAtMost(question: Resolved, options: ReadOptions): Promise<Counts> {
-  const { vertices, objects } = await upperBound(question, options);
-  const { region, where, nearest, limit } = question;
-  return {
-    vertices,
-    objects,
-    exact: region === undefined && where === undefined && nearest === undefined && limit === ALL,
-  };
 }

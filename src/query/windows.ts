@@ -1,69 +1,70 @@
-/** What is put together at one time: so many objects, or so many chunks of points, as make about one batch. */
+/** What is put together at one time: so many objects as make about one batch. Objects ascend, parts without one come last. */
 import type { ReadOptions } from "../model/dataset.js";
-import type { LevelSource, Parts, Placement } from "../model/source.js";
+import type { Parts, Placement } from "../model/source.js";
 import type { SelectOptions } from "../model/vectors.js";
-import { type Items, isPath } from "./assemble.js";
-import { NOTHING } from "./bound.js";
-import { chunksIn } from "./candidates.js";
+import { isPath, linkWidthOf } from "./assemble.js";
+import { partSizes } from "./bound.js";
+import { type Candidates, chunksIn } from "./candidates.js";
 import { hullTest, meeting } from "./hull.js";
+import type { Items } from "./layout.js";
 import type { Resolved } from "./resolve.js";
 
-const BATCH = 2 ** 18;
-const FIRST_WINDOW = 1024; // objects, until it is known how large they are
+export const BATCH = 2 ** 18; // vertices
+const FIRST = 1024; // objects that are looked up at once, until it is known how large they are
+const MOST = 65536;
 const ALL = Number.POSITIVE_INFINITY;
 
-/** Chunks of a point cloud without objects. */
-export async function* pointWindows({ source, region }: Resolved, options: SelectOptions): AsyncGenerator<Items> {
-  const target = options.batchVertices ?? BATCH;
-  const chunks = chunksIn(await source.chunks(options), region, source.dims);
-  let group: { chunk: number; parts: number }[] = [];
-  let vertices = 0;
-  const done = (): Items => ({
-    rows: new Int32Array(group.length).fill(-1),
-    place: {
-      offsets: Uint32Array.from({ length: group.length + 1 }, (_, i) => i),
-      chunk: Int32Array.from(group, ({ chunk }) => chunk),
-      first: new Uint32Array(group.length),
-      count: Uint32Array.from(group, ({ parts }) => parts),
-    },
-  });
-  for await (const tile of source.tiles(chunks, NOTHING, options)) {
-    if (group.length > 0 && vertices + tile.vertices > target) {
-      yield done();
-      [group, vertices] = [[], 0];
-    }
-    group.push({ chunk: tile.chunk, parts: tile.parts.length - 1 });
-    vertices += tile.vertices;
-  }
-  if (group.length > 0) yield done();
+export interface Window {
+  readonly items: Items;
+  /** The first is also the last. */
+  readonly only: boolean;
 }
 
-/** Objects, a window at a time; the next one is as many as should make about `batchVertices`. */
 export async function* windows(
   question: Resolved,
-  { rows, orphans }: { readonly rows: Uint32Array; readonly orphans: Parts },
-  needed: Uint8Array | undefined,
+  { rows, orphans, exact }: Candidates,
   options: SelectOptions,
-): AsyncGenerator<Items> {
-  const { source, clip } = question;
+): AsyncGenerator<Window> {
+  const { source, clip, where, region, nearest } = question;
   const target = options.batchVertices ?? BATCH;
-  const together = target === ALL || (clip !== false && !isPath(source) && source.linkWidth > 0);
-  let size = together ? rows.length + orphans.part.length : FIRST_WINDOW;
+  const needed = clip !== false && region !== undefined ? await neededChunks(question, options) : undefined;
+  // Links between parts without an object are theirs together, and what is asked of links must see all of them.
+  const linked = linkWidthOf(source) > 0;
+  const loneTogether = linked && (clip !== false || where !== undefined || nearest !== undefined || !exact);
+  const together = target === ALL || (linked && clip !== false && where?.domains.has("link") === true);
   const total = rows.length + orphans.part.length;
+  let size = together ? total : FIRST;
   for (let from = 0; from < total; ) {
-    const to = Math.min(total, from + Math.max(1, size));
-    const some = rows.subarray(Math.min(from, rows.length), Math.min(to, rows.length));
-    const lone = [Math.max(0, from - rows.length), Math.max(0, to - rows.length)] as const;
-    const place = some.length === 0 ? NOWHERE : await source.objects!.place(some, options);
-    const items = withOrphans({ rows: Int32Array.from(some), place }, orphans, lone);
-    const kept = needed === undefined ? items : await restrict(question, items, needed, options);
-    yield kept;
-    if (!together) {
-      const vertices = await vertexCount(source, kept.place, options);
-      size = Math.min(65536, Math.max(1, Math.round(((to - from) * target) / Math.max(1, vertices))));
-    }
+    options.signal?.throwIfAborted();
+    const lone = from >= rows.length;
+    const to = together || (lone && loneTogether) ? total : Math.min(lone ? total : rows.length, from + size);
+    const looked = await look(question, rows, orphans, from, to, needed, options);
+    const ends = together || (lone && loneTogether) ? [to - from] : slices(looked, target);
+    for (let i = 0, start = 0; i < ends.length; start = ends[i++]!)
+      yield { items: slice(looked, start, ends[i]!), only: total === ends[i]! - start };
+    const average = Math.max(1, vertexCount(looked, 0, to - from) / (to - from));
+    size = Math.min(MOST, Math.max(1, Math.round(target / average)));
     from = to;
   }
+}
+
+/** Where some objects, and parts without one, lie. */
+async function look(
+  question: Resolved,
+  rows: Uint32Array,
+  orphans: Parts,
+  from: number,
+  to: number,
+  needed: Uint8Array | undefined,
+  options: ReadOptions,
+): Promise<Items> {
+  const { source } = question;
+  const some = rows.subarray(Math.min(from, rows.length), Math.min(to, rows.length));
+  const place = some.length === 0 ? NOWHERE : await source.objects!.place(some, options);
+  const [first, last] = [Math.max(0, from - rows.length), Math.max(0, to - rows.length)];
+  const all = withOrphans({ rows: Int32Array.from(some), place, sizes: new Map() }, orphans, first, last);
+  const kept = needed === undefined ? all : await restrict(question, all, needed, options);
+  return { ...kept, sizes: await partSizes(source, kept.place.chunk, options) };
 }
 
 const NOWHERE: Placement = {
@@ -73,57 +74,80 @@ const NOWHERE: Placement = {
   count: new Uint32Array(),
 };
 
-async function vertexCount(
-  source: LevelSource,
-  { chunk, first, count }: Placement,
-  options: ReadOptions,
-): Promise<number> {
-  const sizes = new Map<number, Uint32Array>();
-  for await (const tile of source.tiles([...new Set(chunk)], NOTHING, options)) sizes.set(tile.chunk, tile.parts);
+/** The vertices of items from … to. */
+function vertexCount({ place, sizes }: Items, from: number, to: number): number {
   let vertices = 0;
-  for (let b = 0; b < chunk.length; b++) {
-    const parts = sizes.get(chunk[b]!)!;
-    vertices += parts[first[b]! + count[b]!]! - parts[first[b]!]!;
+  for (let b = place.offsets[from]!; b < place.offsets[to]!; b++) {
+    const parts = sizes.get(place.chunk[b]!);
+    vertices += (parts?.[place.first[b]! + place.count[b]!] ?? 0) - (parts?.[place.first[b]!] ?? 0);
   }
   return vertices;
 }
 
-function withOrphans({ rows, place }: Items, orphans: Parts, [from, to]: readonly [number, number]): Items {
-  if (from >= to) return { rows, place };
+/** Where to end each window so that it has about `target` vertices. */
+function slices(items: Items, target: number): number[] {
+  const ends: number[] = [];
+  let vertices = 0;
+  for (let i = 0; i < items.rows.length; i++) {
+    vertices += vertexCount(items, i, i + 1);
+    if (vertices < target && i + 1 < items.rows.length) continue;
+    ends.push(i + 1);
+    vertices = 0;
+  }
+  return ends;
+}
+
+function slice({ rows, place, gaps, sizes }: Items, from: number, to: number): Items {
+  const [first, last] = [place.offsets[from]!, place.offsets[to]!];
+  return {
+    rows: rows.subarray(from, to),
+    gaps: gaps?.subarray(first, last),
+    sizes,
+    place: {
+      offsets: place.offsets.subarray(from, to + 1).map((offset) => offset - first),
+      chunk: place.chunk.subarray(first, last),
+      first: place.first.subarray(first, last),
+      count: place.count.subarray(first, last),
+    },
+  };
+}
+
+function withOrphans({ rows, place, sizes }: Items, orphans: Parts, from: number, to: number): Items {
+  if (from >= to) return { rows, place, sizes };
   const more = to - from;
   const blocks = place.chunk.length;
   const offsets = new Uint32Array(rows.length + more + 1);
   offsets.set(place.offsets);
   for (let i = 0; i < more; i++) offsets[rows.length + i + 1] = blocks + i + 1;
-  const join = <T extends Int32Array | Uint32Array>(a: T, b: T): T => {
-    const out = new (a.constructor as new (length: number) => T)(a.length + b.length);
-    out.set(a);
-    out.set(b, a.length);
-    return out;
-  };
   return {
-    rows: join(rows, new Int32Array(more).fill(-1)),
+    rows: joined(rows, new Int32Array(more).fill(-1)),
+    sizes,
     place: {
       offsets,
-      chunk: join(place.chunk, orphans.chunk.subarray(from, to)),
-      first: join(place.first, orphans.part.subarray(from, to)),
-      count: join(place.count, new Uint32Array(more).fill(1)),
+      chunk: joined(place.chunk, orphans.chunk.subarray(from, to)),
+      first: joined(place.first, orphans.part.subarray(from, to)),
+      count: joined(place.count, new Uint32Array(more).fill(1)),
     },
   };
 }
 
+function joined<T extends Int32Array | Uint32Array>(a: T, b: T): T {
+  const out = new (a.constructor as new (length: number) => T)(a.length + b.length);
+  out.set(a);
+  out.set(b, a.length);
+  return out;
+}
+
 /** For each chunk 1 where it holds something that may lie in the region: it meets it, or an end of a link that does. */
-export async function neededChunks(
-  { source, region, where, clip }: Resolved,
-  options: ReadOptions,
-): Promise<Uint8Array> {
+export async function neededChunks({ source, region }: Resolved, options: ReadOptions): Promise<Uint8Array> {
   const table = await source.chunks(options);
   const needed = new Uint8Array(table.count);
   for (const chunk of chunksIn(table, region, source.dims)) needed[chunk] = 1;
-  const withLinks = clip === true || where?.domains.has("link") === true;
-  if (source.linkWidth > 0 && !isPath(source) && withLinks) {
-    const meets = meeting(region!);
-    for await (const { chunks } of source.links({ meets }, [], options)) for (const chunk of chunks) needed[chunk] = 1;
+  if (source.linkWidth > 0 && !isPath(source)) {
+    for await (const { chunks } of source.links({ meets: meeting(region!) }, [], options)) {
+      options.signal?.throwIfAborted();
+      for (let i = 0; i < chunks.length; i++) needed[chunks[i]!] = 1;
+    }
   }
   return needed;
 }
@@ -131,42 +155,44 @@ export async function neededChunks(
 /** Only the blocks that are needed; of paths also those joined across the region. */
 async function restrict(
   { source, region }: Resolved,
-  { rows, place }: Items,
+  { rows, place, sizes }: Items,
   needed: Uint8Array,
   options: ReadOptions,
 ): Promise<Items> {
   const keep = new Uint8Array(place.chunk.length);
   for (let b = 0; b < keep.length; b++) keep[b] = needed[place.chunk[b]!]!;
-  if (isPath(source) && region !== undefined) {
-    const joined = hullTest(await source.chunks(options), source.dims, meeting(region));
+  if (isPath(source)) {
+    const meets = hullTest(await source.chunks(options), source.dims, meeting(region!));
     for (let i = 0; i < rows.length; i++) {
       for (let b = place.offsets[i]! + 1; b < place.offsets[i + 1]!; b++)
-        if (joined(place.chunk[b - 1]!, place.chunk[b]!)) keep.fill(1, b - 1, b + 1);
+        if (meets(place.chunk[b - 1]!, place.chunk[b]!)) keep.fill(1, b - 1, b + 1);
     }
   }
-  return chooseBlocks({ rows, place }, keep);
+  return { ...chooseBlocks(rows, place, keep), sizes };
 }
 
-function chooseBlocks({ rows, place }: Items, keep: Uint8Array): Items {
+function chooseBlocks(rows: Int32Array, place: Placement, keep: Uint8Array): Omit<Items, "sizes"> {
   const offsets = new Uint32Array(rows.length + 1);
-  const blocks: number[] = [];
-  const gaps: number[] = [];
+  const blocks = new Uint32Array(keep.length);
+  const gaps = new Uint8Array(keep.length);
+  let count = 0;
   for (let i = 0; i < rows.length; i++) {
     for (let b = place.offsets[i]!; b < place.offsets[i + 1]!; b++) {
       if (keep[b] === 0) continue;
-      gaps.push(b > place.offsets[i]! && keep[b - 1] === 0 ? 1 : 0);
-      blocks.push(b);
+      gaps[count] = b > place.offsets[i]! && keep[b - 1] === 0 ? 1 : 0;
+      blocks[count++] = b;
     }
-    offsets[i + 1] = blocks.length;
+    offsets[i + 1] = count;
   }
+  const kept = blocks.subarray(0, count);
   return {
     rows,
-    gaps: Uint8Array.from(gaps),
+    gaps: gaps.subarray(0, count),
     place: {
       offsets,
-      chunk: Int32Array.from(blocks, (b) => place.chunk[b]!),
-      first: Uint32Array.from(blocks, (b) => place.first[b]!),
-      count: Uint32Array.from(blocks, (b) => place.count[b]!),
+      chunk: Int32Array.from(kept, (b) => place.chunk[b]!),
+      first: Uint32Array.from(kept, (b) => place.first[b]!),
+      count: Uint32Array.from(kept, (b) => place.count[b]!),
     },
   };
 }
