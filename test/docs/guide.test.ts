@@ -34,6 +34,7 @@ const stores = {
   graph: "v0.9.2/graph_2d",
   surfaces: "v0.9.2/mesh_two_objects",
   neuron: "v0.7.0-vlen/skeleton_3d",
+  planes: "v0.9.2/parametric",
   tracts: "v0.3/streamlines_3d",
 };
 
