@@ -33,7 +33,10 @@ export async function* checkGroups(level: CheckedLevel): AsyncGenerator<Finding>
   const path = nodes.dialect.names === "old" ? "groupings" : "groups";
   if (depth < 3) return;
   const groups = await attempt("groups-decode", at(path), () => readGroups(nodes, options));
-  if (isFinding(groups)) return yield groups;
+  if (isFinding(groups)) {
+    if (depth >= 4) yield groups;
+    return;
+  }
   const said = (await nodes.attributes(path, options))?.num_groups;
   if (groups !== undefined && typeof said === "number" && said !== groups.count)
     yield finding(

@@ -74,6 +74,7 @@ export async function* checkLevel(
   if (isFinding(directory)) return void (yield directory);
   table = chunkTable(directory, meta.chunkShape, undefined);
   if (depth >= 2) yield* checkPresent(check);
+  if (depth >= 2) yield* checkGrid(check);
   const arrays = yield* perChunkArrays(check);
   if (depth >= 3) for (const cells of arrays) yield* checkDirectory(check, cells);
 
@@ -100,14 +101,7 @@ async function* checkPresent({ meta, nodes, options, at }: LevelCheck): AsyncGen
 }
 
 /** Every per-chunk array but those of links, whose document can be used; findings for the others. */
-async function* perChunkArrays({
-  nodes,
-  options,
-  at,
-  depth,
-  meta,
-  root,
-}: LevelCheck): AsyncGenerator<Finding, Cells[]> {
+async function* perChunkArrays({ nodes, options, at }: LevelCheck): AsyncGenerator<Finding, Cells[]> {
   const paths = ["vertices", nodes.dialect.fragments === "index" ? "vertex_fragments" : "vertex_group_offsets"];
   for (const folder of [folderOf("vertex", nodes.dialect), folderOf("fragment", nodes.dialect)]) {
     const names = await attempt("array", at(folder), () => nodes.children(folder, options));
@@ -122,24 +116,27 @@ async function* perChunkArrays({
     else if (path === "vertex_fragments" || path === "vertex_group_offsets")
       yield finding("fragments-absent", at(path), `${path} is not there: every chunk is taken for one fragment`);
   }
-  if (depth >= 2 && nodes.dialect.container === "cells") {
-    const wanted = gridOf(root, meta);
-    const vertices = found.find(({ path }) => path === "vertices");
-    const origin = vertices?.attributes.chunk_grid_origin ?? wanted.origin.map(() => 0);
-    if (vertices !== undefined && `${origin}` !== `${wanted.origin}`)
-      yield finding(
-        "grid",
-        at("vertices"),
-        `the grid begins at chunk [${String(origin)}], but the bounds at chunk [${wanted.origin}]`,
-      );
-  }
   return found;
 }
 
-/** The grid that the bounds ask for: from the chunk of their lower corner on. */
-function gridOf({ bounds }: RootMeta, { chunkShape, chunkAttribute }: LevelMeta): { origin: number[] } {
-  const origin = bounds.min.map((low, axis) => Math.floor(low / chunkShape[axis]!));
-  return { origin: chunkAttribute === undefined ? origin : [0, ...origin] };
+/** The grid that the bounds ask for: from the chunk of their lower corner to that of the upper one. */
+async function* checkGrid({ nodes, options, at, root, meta }: LevelCheck): AsyncGenerator<Finding> {
+  if (nodes.dialect.container !== "cells") return;
+  const array = await attempt("array", at("vertices"), () => nodes.dense("vertices", options));
+  if (isFinding(array) || array === undefined) return;
+  const { chunkShape, chunkAttribute } = meta;
+  const { min, max } = root.bounds;
+  const lead = chunkAttribute === undefined ? [] : [chunkAttribute.values.length];
+  const origin = [...lead.map(() => 0), ...min.map((low, axis) => Math.floor(low / chunkShape[axis]!))];
+  const ends = [...lead, ...max.map((high, axis) => Math.floor(high / chunkShape[axis]!) + 1)];
+  const shape = ends.map((end, axis) => Math.max(1, end - origin[axis]!));
+  const own = array.attributes.chunk_grid_origin ?? origin.map(() => 0);
+  if (`${own}` !== `${origin}` || `${array.shape}` !== `${shape}`)
+    yield finding(
+      "grid",
+      at("vertices"),
+      `the grid has [${array.shape}] chunks from [${String(own)}] on, but the bounds ask for [${shape}] from [${origin}] on`,
+    );
 }
 
 /** The directory of an array against what is stored. */

@@ -39,7 +39,7 @@ function* checkParent(level: CheckedLevel, parent: CheckedLevel): Generator<Find
       level.at(""),
       `level ${a.level} has bins of [${a.binShape}], its parent ${b.level} of [${b.binShape}]`,
     );
-  if (level.depth >= 5 && level.vertexCount > parent.vertexCount)
+  if (level.depth >= 5 && parent.known.every((each) => each === 1) && level.vertexCount > parent.vertexCount)
     yield finding(
       "vertex-count-grows",
       level.at(""),

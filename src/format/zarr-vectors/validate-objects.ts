@@ -18,6 +18,13 @@ import { checkGroups, checkObjectAttributes } from "./validate-columns.js";
 import { type CheckedLevel, checkDirectory } from "./validate-level.js";
 import { attempt, failure, finding, isFinding } from "./validate-rules.js";
 
+/** What each layout of an index is made of. */
+const LAYOUTS: { readonly [manifests: string]: readonly string[] } = {
+  vlen: ["manifests"],
+  dense: ["manifest_spans", "manifest_blocks"],
+  blobs: ["data", "offsets"],
+  tuples: ["data", "offsets"],
+};
 const NOBODY = -1;
 const SEVERAL = -2;
 
@@ -45,25 +52,32 @@ export async function* checkObjects(level: CheckedLevel): AsyncGenerator<Finding
 
 /** The index and its document; undefined where there is none that can be read. */
 async function* checkIndex(
-  { nodes, options, depth, at, table }: CheckedLevel,
+  { opened, nodes, options, depth, at, table }: CheckedLevel,
   attributes: JsonObject | undefined,
 ): AsyncGenerator<Finding, Layout | undefined> {
   const where = at("object_index");
   if (attributes === undefined) return undefined;
   const { sid_ndim: dims, num_objects: said } = attributes;
-  const children = await attempt("array", where, () => nodes.children("object_index", options));
+  // Where a store cannot list, what is missing shows when it is read.
+  const listed = opened.store.can.list && nodes.dialect.container !== "files";
+  const children = await attempt("array", where, () => (listed ? nodes.children("object_index", options) : []));
   if (isFinding(children)) return void (yield children);
-  const has = (...names: string[]): boolean => names.every((name) => children.includes(name));
-  const two = [has("manifests"), has("data", "offsets"), has("manifest_spans", "manifest_blocks")].filter(Boolean);
-  if (two.length > 1)
+  const layouts = Object.entries(LAYOUTS).filter(([, names]) => names.every((name) => children.includes(name)));
+  if (layouts.length > 1)
     yield finding("object-index", where, `the index should have one layout, found ${children.join(", ")}`);
   if (nodes.dialect.manifests === "none") {
-    if (dims !== undefined || (typeof said === "number" && said > 0) || two.length > 0)
+    if (dims !== undefined || (typeof said === "number" && said > 0) || layouts.length > 0)
       yield finding(
         "object-index",
         where,
         `the index of ${String(said ?? "some")} objects has no manifests that can be read`,
       );
+    return undefined;
+  }
+  const parts = LAYOUTS[nodes.dialect.manifests];
+  const lost = listed ? (parts ?? []).filter((name) => !children.includes(name)) : [];
+  if (lost.length > 0) {
+    yield finding("object-index", where, `the index should have ${lost.join(" and ")}, but that is not there`);
     return undefined;
   }
   if (typeof said !== "number")
@@ -78,7 +92,10 @@ async function* checkIndex(
   }
   if (depth < 3) return undefined;
   const layout = await attempt("manifest-decodes", where, () => layoutOf(nodes, table.rank, where, options));
-  if (isFinding(layout)) return void (yield layout);
+  if (isFinding(layout)) {
+    if (depth >= 4) yield layout; // the layouts of one blob are decoded when they are opened
+    return undefined;
+  }
   if (typeof said === "number" && said !== layout.rows)
     yield finding(
       "object-count",

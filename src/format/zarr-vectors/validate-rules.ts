@@ -46,6 +46,7 @@ export const rules = {
     "an attribute has no type that is known, or its categories are no list of different texts",
   ),
   grid: rule(2, "warning", "the grid of an array is not the one that the bounds ask for"),
+  "bins-grow": rule(2, "warning", "a coarser level has smaller bins than its parent"),
   "consolidated-differs": rule(2, "warning", "consolidated metadata and the nodes' own do not agree"),
 
   directory: rule(3, "error", "the directory of an array is missing or leaves out chunks that are stored"),
@@ -95,7 +96,6 @@ export const rules = {
   "link-count": rule(5, "error", "there are more or fewer links than said"),
   "link-copies": rule(5, "error", "a link is not stored with each of its chunks, although links are said to be"),
   "vertex-count-grows": rule(5, "error", "a coarser level has more vertices than its parent"),
-  "bins-grow": rule(5, "warning", "a coarser level has smaller bins than its parent"),
   "ids-stable": rule(5, "error", "a level that keeps the ids of its parent has others"),
 } as const satisfies { readonly [id: string]: Rule };
 
