@@ -62,29 +62,30 @@ export async function editChunks(tree: Tree, level: string, rowBytes: number, le
   const touched = new Map<string, Promise<ChunkEdit>>();
   const done = new Map<string, ChunkEdit>();
 
-  const attributesOf = async (folder: string): Promise<CellAttribute[]> => {
-    const names = await tree.names(`${level}/${folder}`);
-    const found = await Promise.all(
-      names.map(async (name): Promise<CellAttribute[]> => {
-        const cells = await tree.cells(level, `${folder}/${name}`);
-        if (cells === undefined) return [];
-        const info = await channelsFound(attributeInfo(name, cells.attributes, `${where}/${folder}/${name}`), cells);
-        return [{ info, cells, width: info.channels * sizeOf(info) }];
-      }),
-    );
-    return found.flat();
-  };
   /** The reference writes an empty row_shape also where rows have several values; then a cell tells. */
-  const channelsFound = async (info: AttributeInfo, cells: CellsEdit): Promise<AttributeInfo> => {
+  const channelsFound = async (info: AttributeInfo, cells: CellsEdit, ofVertices: boolean): Promise<AttributeInfo> => {
     const { row_shape: shape, channel_names: names } = cells.attributes;
     const [first] = await cells.chunks();
     if (!Array.isArray(shape) || shape.length > 0 || names !== undefined || first === undefined) return info;
-    const [payload, own] = [await cells.get(first), await vertices.get(first)];
-    const channels = (payload?.length ?? 0) / (((own?.length ?? 0) / rowBytes) * sizeOf(info));
+    const [payload, own] = await Promise.all([cells.get(first), (ofVertices ? vertices : fragments).get(first)]);
+    if (payload === undefined || own === undefined) return info;
+    const rows = ofVertices ? own.length / rowBytes : FragmentIndex.parse(own, undefined, limits, where).count;
+    const channels = payload.length / (rows * sizeOf(info));
     return Number.isInteger(channels) && channels > 1 ? { ...info, channels } : info;
   };
-  const vertexAttributes = await attributesOf("vertex_attributes");
-  const fragmentAttributes = await attributesOf("fragment_attributes");
+  const attributesOf = async (domain: "vertex" | "fragment"): Promise<CellAttribute[]> => {
+    const folder = `${domain}_attributes`;
+    const found = (await tree.names(`${level}/${folder}`)).map(async (name): Promise<CellAttribute[]> => {
+      const cells = await tree.cells(level, `${folder}/${name}`);
+      if (cells === undefined) return [];
+      const told = attributeInfo(name, cells.attributes, `${where}/${folder}/${name}`);
+      const info = name === lenient ? told : await channelsFound(told, cells, domain === "vertex");
+      return [{ info, cells, width: info.channels * sizeOf(info) }];
+    });
+    return (await Promise.all(found)).flat();
+  };
+  const vertexAttributes = await attributesOf("vertex");
+  const fragmentAttributes = await attributesOf("fragment");
 
   async function load(name: string): Promise<ChunkEdit> {
     const [buffer, blob] = await Promise.all([vertices!.get(name), fragments!.get(name)]);
