@@ -59,7 +59,7 @@ export type {
   Axis,
   Batch,
   Columns,
-  Counts,
+  Counts as SelectionCounts,
   Domain,
   Geometry,
   Links,

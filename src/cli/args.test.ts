@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidInput } from "../errors.js";
-import { choice, count, flag, nearest, parse, shape, size, text, value } from "./args.js";
+import { choice, count, flag, flagOr, id, list, nearest, numbers, parse, shape, size, text, value } from "./args.js";
 
 const options = {
   output: text("FILE", "where to", "o"),
@@ -25,6 +25,24 @@ describe("arguments", () => {
     ]);
     expect(found).toEqual({ output: "x.npy", chunk: [4, 5], to: "zarr3", quiet: true, verbose: true });
     expect(operands).toEqual(["a", "-", "-b"]);
+  });
+
+  test("lists, also in several times; flags that may say more", () => {
+    const table = { object: list("ID", "", id), clip: flagOr(["vertices"], ""), box: value("B", "", numbers) };
+    const { options: found, operands } = parse(table, [
+      "--object",
+      "1, 2",
+      "--clip",
+      "a",
+      "--object=-3",
+      "--box",
+      "-1,2e3",
+    ]);
+    expect([found, operands]).toEqual([{ object: [1n, 2n, -3n], clip: true, box: [-1, 2000] }, ["a"]]);
+    expect(parse(table, ["--clip=vertices", "--object", ""]).options).toMatchObject({ clip: "vertices", object: [] });
+    expect(() => parse(table, ["--clip=faces"])).toThrow('--clip: expected vertices, found "faces"');
+    expect(() => parse(table, ["--object", "1.5"])).toThrow('--object: expected an id such as 42, found "1.5"');
+    expect(() => parse(table, ["--box", "1,,2"])).toThrow('--box: expected a number such as -1.5, found ""');
   });
 
   test("a value may begin with a dash", () => {

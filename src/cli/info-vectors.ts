@@ -52,23 +52,23 @@ export async function describeVectors(
 ): Promise<VectorInfo> {
   const { signal } = session;
   const { url, format, version, attributes, geometries, axes, bounds, crs } = dataset;
-  const stored = await countStored(dataset, place, signal);
+  const stored = await countStored(place, signal);
   const levels: LevelInfo[] = [];
   const ranges = new Map<string, Range>();
-  for (const level of dataset.levels) {
-    const known = { ...level, stored: stored.get(level.level) };
+  for (const { level, ...said } of dataset.levels) {
     try {
-      const counts = await countLevel(dataset, level.level, signal);
-      const measured = full ? await measure(dataset, level, levels.length === 0 ? ranges : undefined, session) : {};
-      levels.push({ ...known, ...counts, ...measured });
+      const known = await dataset.describe(level, { signal });
+      const counts = await countLevel(dataset, level, full, signal);
+      levels.push({ ...known, ...counts, stored: stored.get(known.path) });
     } catch (error) {
       if (!(error instanceof OctavoError)) throw error;
-      levels.push({ ...known, error: error.message });
+      levels.push({ level, ...said, error: error.message });
     }
   }
   const first = levels.find(({ error }) => error === undefined)?.level;
   const schema = first === undefined ? undefined : await dataset.schema(first, { signal });
   const groups = first === undefined ? [] : await dataset.groups(first, { signal });
+  if (full && first !== undefined) await measure(dataset, first, ranges, session);
   if (full && groups.length > 0) widenAll(ranges, "group", await dataset.groupColumns(first, { signal }));
   const described = (domain: Domain): Attribute[] =>
     schema![domain].map((info) => ({
@@ -103,52 +103,52 @@ const describeAll = <T>(of: (domain: Domain) => T): { readonly [D in Domain]: T 
   group: of("group"),
 });
 
-/** Keys and bytes of each level, where the store can list; of all together at most so many are counted. */
-async function countStored({ levels }: VectorDataset, { store, at }: Pick<Place, "store" | "at">, signal: AbortSignal) {
-  const found = new Map<number, Stored>();
+/** Keys and bytes by the first folder below, where the store can list; of all together at most so many are counted. */
+async function countStored({ store, at }: Pick<Place, "store" | "at">, signal: AbortSignal) {
+  const found = new Map<string | undefined, Stored>();
   if (!store.can.list) return found;
-  const levelAt = new Map(levels.map(({ path, level }) => [path, level]));
   let listed = 0;
   for await (const { key, size = Number.NaN } of store.list(at, { signal })) {
     if (listed++ === COUNTED) {
       for (const known of found.values()) known.stopped = true;
       break;
     }
-    const level = levelAt.get(key.slice(at.length).split("/", 1)[0]);
-    if (level === undefined) continue;
-    const known = found.get(level) ?? { keys: 0, bytes: 0, stopped: false };
+    const [path] = key.slice(at.length).split("/", 1);
+    const known = found.get(path) ?? { keys: 0, bytes: 0, stopped: false };
     known.keys++;
     known.bytes += size;
-    found.set(level, known);
+    found.set(path, known);
   }
   return found;
 }
 
-async function countLevel(dataset: VectorDataset, level: number, signal: AbortSignal) {
+/** Shared fragments are in several objects: vertices are counted by chunk, where the caller wants to know. */
+async function countLevel(dataset: VectorDataset, level: number, full: boolean, signal: AbortSignal) {
   const source = await dataset.source(level, { signal });
   const { count: chunks } = await source.chunks({ signal });
-  if (source.objects === undefined) return { chunks };
+  const all = Array.from({ length: full ? chunks : 0 }, (_, chunk) => chunk);
+  const vertices = full && { vertices: (await source.counts(all, { signal })).reduce((sum, own) => sum + own, 0) };
+  if (source.objects === undefined) return { chunks, ...vertices };
   const { rows } = source.objects;
-  if (rows > COUNTED) return { chunks, objects: rows, objectsExact: false };
-  return { chunks, objects: (await dataset.objectIds(level, { signal })).length, objectsExact: true };
+  if (rows > COUNTED && !full) return { chunks, objects: rows, objectsExact: false };
+  const objects = (await dataset.objectIds(level, { signal })).length;
+  return { chunks, ...vertices, objects, objectsExact: true };
 }
 
-/** What is really there: every batch of the level is read. */
+/** The ranges of all attributes: every batch of the level is read. */
 async function measure(
   dataset: VectorDataset,
-  { level, vertices: said }: VectorLevel,
-  ranges: Map<string, Range> | undefined,
+  level: number,
+  ranges: Map<string, Range>,
   { signal, report }: Session,
-): Promise<{ vertices: number }> {
-  let vertices = 0;
-  for await (const batch of dataset
-    .select({ level })
-    .batches({ signal, ...(ranges === undefined ? { attributes: [] } : {}) })) {
-    if (ranges !== undefined) widenBatch(ranges, batch);
-    if (batch.repeats !== true) vertices += batch.positions.length / batch.dims;
-    report.update({ done: vertices, total: Math.max(vertices, said ?? 0), unit: "vertices" });
+): Promise<void> {
+  const { vertices = 0 } = await dataset.describe(level, { signal });
+  let done = 0;
+  for await (const batch of dataset.select({ level }).batches({ signal })) {
+    widenBatch(ranges, batch);
+    done += batch.positions.length / batch.dims;
+    report.update({ done, total: Math.max(done, vertices), unit: "vertices" });
   }
-  return { vertices };
 }
 
 function widenBatch(ranges: Map<string, Range>, { vertexColumns, links, fragments, objectColumns }: Batch): void {

@@ -16,7 +16,9 @@ import { type Session, verb } from "./verb.js";
 export const COUNTED = 50_000;
 
 export const info = verb({
-  about: "For a group, the tree below it. Sizes are counted where the store can be listed.",
+  about:
+    "For a group, the tree below it; for geometry, its levels and attributes. Sizes are counted where the store can be " +
+    "listed. Data are not read, except with --full.",
   options: {
     ...sourceOptions,
     depth: value("N", "how deep to follow groups (default 5)", count),
@@ -25,7 +27,7 @@ export const info = verb({
   },
   examples: [
     ["octavo info data.zarr", "format, shape, chunks, type, codecs, sizes, attributes"],
-    ["octavo info https://host/data.zarr/image --json", "the same for programs"],
+    ["octavo info https://host/tracts.zv --json", "levels, counts, bounds and attributes, for programs"],
     ["octavo info 's3://bucket/data.zarr?region=eu-west-1'", "in an object store"],
   ],
   async run([url], options, session) {

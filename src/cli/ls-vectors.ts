@@ -16,11 +16,17 @@ export async function listVectors(
   if (what === "chunks") await listChunks(dataset, level, session);
   else if (what === "objects") await listObjects(dataset, level, session);
   else if (what === "groups") await listGroups(dataset, level, session);
-  else listLevels(dataset, wanted, session.output);
+  else await listLevels(dataset, wanted, session);
 }
 
-function listLevels({ levels, geometries }: VectorDataset, wanted: number | undefined, output: Output): void {
-  const found = levels.filter(({ level }) => wanted === undefined || level === wanted);
+async function listLevels(
+  dataset: VectorDataset,
+  wanted: number | undefined,
+  { output, signal }: Session,
+): Promise<void> {
+  const { levels, geometries } = dataset;
+  const chosen = levels.filter(({ level }) => wanted === undefined || level === wanted);
+  const found = await Promise.all(chosen.map(({ level }) => dataset.describe(level, { signal })));
   if (output.json) return void output.document(found);
   const rows = found.map(({ level, vertices, binShape }) => [
     `level ${level}`,
@@ -39,7 +45,7 @@ async function listChunks(dataset: VectorDataset, level: number, { output, signa
   const counts = await source.counts(all, { signal });
   const [min, max] = [new Float64Array(source.dims), new Float64Array(source.dims)];
   // A box for queries is a hair wider than the chunk, because of what computing its corners costs in digits.
-  const { chunkShape } = dataset.levels.find((known) => known.level === level)!;
+  const { chunkShape } = await dataset.describe(level, { signal });
   const snap = (at: number, axis: number): number =>
     Number(((Math.round((at / chunkShape[axis]!) * 1e6) / 1e6) * chunkShape[axis]!).toPrecision(12));
   const found = all.map((chunk) => {

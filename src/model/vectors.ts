@@ -176,6 +176,8 @@ export interface VectorDataset {
   readonly attributes: { readonly [key: string]: Json };
   /** What a person should know before trusting the data, in sentences. */
   readonly notes: readonly string[];
+  /** A level as its own document describes it, also where `levels` does not know. */
+  describe(level?: number, options?: ReadOptions): Promise<VectorLevel>;
   /** The attributes of a level. */
   schema(level?: number, options?: ReadOptions): Promise<Schema>;
   /** The ids of the objects of a level, in its order; objects without vertices there are left out. */

@@ -23,7 +23,7 @@ export interface ZarrVectors extends VectorDataset {
 export async function vectorDataset(opened: OpenedStore, options?: ReadOptions): Promise<ZarrVectors> {
   const { root, url } = opened;
   const geometries = root.geometryTypes.flatMap((type) => geometryOf(type) ?? []);
-  const levels = await Promise.all(opened.levels.map((level) => describe(opened, level, options)));
+  const levels = await Promise.all(opened.levels.map((level) => outline(opened, level, options)));
   const sources = oncePerKey(async (key, signal) => {
     const [level, geometry] = key.split(" ") as [string, Geometry];
     const number = Number(level);
@@ -45,6 +45,7 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     levels,
     attributes: root.userMetadata ?? {},
     notes: opened.notes,
+    describe: (level = 0, now) => describe(opened, level, now),
     headers: (now) => opened.headers(now),
     source: (level, now, geometry = geometries[0] ?? "points") => sources(`${level} ${geometry}`, now?.signal),
     async parametric(now) {
@@ -100,12 +101,17 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
   return dataset;
 }
 
-/** What the level says of itself; where its document would be a request to a server, what the root says of it. */
-async function describe(opened: OpenedStore, level: number, options?: ReadOptions): Promise<VectorLevel> {
+/** What is known of the level; where its document would be a request to a server, what the root says of it. */
+async function outline(opened: OpenedStore, level: number, options?: ReadOptions): Promise<VectorLevel> {
   const { root, store, consolidated } = opened;
   const binShape = root.bins.get(level);
   if (!store.can.list && !consolidated && binShape !== undefined)
     return { level, vertices: undefined, objects: undefined, chunkShape: root.chunkShape, binShape };
+  return describe(opened, level, options);
+}
+
+/** What the level says of itself. */
+async function describe(opened: OpenedStore, level: number, options?: ReadOptions): Promise<VectorLevel> {
   const meta = await opened.level(level, options);
   return {
     level,
