@@ -128,10 +128,15 @@ async function* checkGrid({ nodes, options, at, root, meta }: LevelCheck): Async
   const { min, max } = root.bounds;
   const lead = chunkAttribute === undefined ? [] : [chunkAttribute.values.length];
   const origin = [...lead.map(() => 0), ...min.map((low, axis) => Math.floor(low / chunkShape[axis]!))];
-  const ends = [...lead, ...max.map((high, axis) => Math.floor(high / chunkShape[axis]!) + 1)];
-  const shape = ends.map((end, axis) => Math.max(1, end - origin[axis]!));
+  // An upper corner on a border asks for the chunk beyond it; some writers leave that away.
+  const reach = (round: (n: number) => number): number[] =>
+    [...lead, ...max.map((high, axis) => round(high / chunkShape[axis]!))].map((end, axis) =>
+      Math.max(1, end - origin[axis]!),
+    );
+  const [shape, least] = [reach((n) => Math.floor(n) + 1), reach(Math.ceil)];
   const own = array.attributes.chunk_grid_origin ?? origin.map(() => 0);
-  if (`${own}` !== `${origin}` || `${array.shape}` !== `${shape}`)
+  const fits = array.shape.every((n, axis) => n === shape[axis] || n === least[axis]);
+  if (`${own}` !== `${origin}` || array.shape.length !== shape.length || !fits)
     yield finding(
       "grid",
       at("vertices"),

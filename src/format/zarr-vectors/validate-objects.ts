@@ -19,11 +19,12 @@ import { type CheckedLevel, checkDirectory } from "./validate-level.js";
 import { attempt, failure, finding, isFinding } from "./validate-rules.js";
 
 /** What each layout of an index is made of. */
+const BLOBS = ["data", "offsets"];
 const LAYOUTS: { readonly [manifests: string]: readonly string[] } = {
   vlen: ["manifests"],
   dense: ["manifest_spans", "manifest_blocks"],
-  blobs: ["data", "offsets"],
-  tuples: ["data", "offsets"],
+  blobs: BLOBS,
+  tuples: BLOBS,
 };
 const NOBODY = -1;
 const SEVERAL = -2;
@@ -62,11 +63,12 @@ async function* checkIndex(
   const listed = opened.store.can.list && nodes.dialect.container !== "files";
   const children = await attempt("array", where, () => (listed ? nodes.children("object_index", options) : []));
   if (isFinding(children)) return void (yield children);
-  const layouts = Object.entries(LAYOUTS).filter(([, names]) => names.every((name) => children.includes(name)));
-  if (layouts.length > 1)
+  const whole = Object.values(LAYOUTS).filter((names) => names.every((name) => children.includes(name)));
+  const layouts = new Set(whole);
+  if (layouts.size > 1)
     yield finding("object-index", where, `the index should have one layout, found ${children.join(", ")}`);
   if (nodes.dialect.manifests === "none") {
-    if (dims !== undefined || (typeof said === "number" && said > 0) || layouts.length > 0)
+    if (dims !== undefined || (typeof said === "number" && said > 0) || layouts.size > 0)
       yield finding(
         "object-index",
         where,

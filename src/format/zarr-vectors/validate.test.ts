@@ -1,4 +1,6 @@
 /** Every rule, broken by hand; and the stores before that, which no rule says anything against. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   type Files,
@@ -131,7 +133,7 @@ const damages: { readonly [rule in Exclude<RuleId, "unavailable" | "note">]: Dam
   ],
   grid: [
     graph((files) => files.root((own) => (own.bounds[0][0] = -5)), "from [-1,0]"),
-    graph((files) => files.root((own) => (own.bounds[1][1] = 10)), "ask for [2,2]"),
+    graph((files) => files.root((own) => (own.bounds[1][1] = 12)), "ask for [2,2]"),
   ],
   "consolidated-differs": graph((files) => {
     const metadata = { "0": files.document("1/zarr.json") };
@@ -332,6 +334,18 @@ const damages: { readonly [rule in Exclude<RuleId, "unavailable" | "note">]: Dam
     }, "object 8"),
   ],
 };
+
+test("the documentation has this table of rules", () => {
+  const path = join(import.meta.dirname, "../../../docs/formats/zarr-vectors-rules.md");
+  const table = Object.entries(rules).map(
+    ([id, { level, severity, says }]) => `| \`zarr-vectors/${id}\` | ${level} | ${severity} | ${says} |`,
+  );
+  expect(
+    readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("| `")),
+  ).toEqual(table);
+});
 
 describe("stores that are right", () => {
   test.each([
