@@ -46,6 +46,7 @@ export async function getVectors(
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
     else await write(dataset, selection, given, target, session);
+    for (const note of dataset.notes) session.output.remark(`note: ${note}`);
     return 0;
   } catch (error) {
     const named = (given.object ?? given.group) !== undefined;
