@@ -6,7 +6,7 @@ import { Answered, linkerOf, linksBetween } from "./between.js";
 import { type Candidates, everything, touching } from "./candidates.js";
 import { clipped, verticesInside } from "./clip.js";
 import { cloud, isCloud } from "./cloud.js";
-import { absentColumn } from "./columns.js";
+import { padded } from "./columns.js";
 import { masksOf } from "./masks.js";
 import { nearest } from "./nearest-query.js";
 import type { Resolved } from "./resolve.js";
@@ -102,7 +102,7 @@ function handed(batch: Assembled, { given, schema }: Resolved): Batch {
     new Map(
       schema[domain]
         .filter(({ name }) => given[domain].includes(name))
-        .map((info) => [info.name, columns.get(info.name) ?? absentColumn(info, rows)]),
+        .map((info) => [info.name, padded(columns.get(info.name), info, rows)]),
     );
   const { level, geometry, dims, positions, parts, objects, ids, links, fragments, chunk, repeats } = batch;
   return {
@@ -140,6 +140,7 @@ export function nothing(question: Resolved): Batch {
       ids: new BigInt64Array(),
       rows: new Uint32Array(),
       links: width === 0 ? undefined : { width, ends: new Uint32Array(), columns: new Map() },
+      storedLinks: 0,
       loose: false,
       fragments: { offsets: Uint32Array.of(0), columns: new Map(), chunk: new Int32Array(), part: new Uint32Array() },
       vertexColumns: new Map(),

@@ -24,6 +24,8 @@ export interface Assembled extends Batch {
   };
   /** Object row of each of `ids`. */
   readonly rows: Uint32Array;
+  /** The first so many links are stored, and have rows in the columns; the rest is implied. */
+  readonly storedLinks: number;
   /** Whether links lead out of it, or from object to object: links.ts leaves those to between.ts. */
   readonly loose: boolean;
 }
@@ -36,7 +38,7 @@ export const linkWidthOf = (source: LevelSource): number =>
   isPath(source) ? 0 : source.linkWidth > 0 ? source.linkWidth : source.sequential ? 2 : 0;
 
 /** Gives the links of what is put together. */
-export type Linker = (layout: Layout) => Promise<{ readonly links: Links; readonly loose: boolean }>;
+export type Linker = (layout: Layout) => Promise<Pick<Assembled, "storedLinks" | "loose"> & { readonly links: Links }>;
 
 export async function assemble(
   source: LevelSource,
@@ -80,6 +82,7 @@ export async function assemble(
     ids,
     rows,
     links: linked?.links,
+    storedLinks: linked?.storedLinks ?? 0,
     loose: linked?.loose === true,
     fragments: {
       offsets: layout.fragments,

@@ -26,7 +26,7 @@ export const linkerOf =
         list.addBetween(found.links, found.objects);
       }
     }
-    return { links: list.done(), loose: list.loose && !only };
+    return { ...list.done(), loose: list.loose && !only };
   };
 
 interface Joined {
@@ -134,7 +134,7 @@ export async function* linksBetween(
     const linker: Linker = async (layout) => {
       const list = new LinkList(linkWidthOf(source), layout, false);
       list.addBetween(found.links, found.objects);
-      return { links: list.done(), loose: false };
+      return { ...list.done(), loose: false };
     };
     const batch = cut(await assemble(source, await endsOf(source, found, options), wanted, linker, options));
     const used = new Uint8Array(batch.positions.length / batch.dims);

@@ -5,6 +5,7 @@ import { isPath } from "./assemble.js";
 import { chunksIn, everything } from "./candidates.js";
 import { isCloud } from "./cloud.js";
 import { meeting } from "./hull.js";
+import { distinctChunks } from "./layout.js";
 import { Region } from "./region.js";
 import type { Resolved } from "./resolve.js";
 import { PartList, RowList } from "./rows.js";
@@ -34,7 +35,10 @@ export async function upperBound(question: Resolved, options: ReadOptions): Prom
   const reached = region === undefined ? new Set(everywhere) : await reachedChunks(question, met, options);
   const { rows, orphans } = await mayTouch(question, [...reached], options);
   const place = rows.length === 0 ? undefined : await source.objects!.place(rows, options);
-  const sizes = await partSizes(source, [...(place?.chunk ?? []), ...orphans.chunk], options);
+  const sizes = new Map([
+    ...(place === undefined ? [] : await partSizes(source, place.chunk, options)),
+    ...(await partSizes(source, orphans.chunk, options)),
+  ]);
   const isIn = new Uint8Array(table.count).fill(clip === false || region === undefined ? 1 : 0);
   for (const chunk of met) isIn[chunk] = 1;
   let [vertices, objects] = [0, 0];
@@ -118,12 +122,11 @@ const sum = (counts: Uint32Array): number => counts.reduce((a, b) => a + b, 0);
 /** The offsets of the parts of these chunks (which may repeat). */
 export async function partSizes(
   source: LevelSource,
-  chunks: Iterable<number>,
+  chunks: Int32Array,
   options: ReadOptions,
 ): Promise<Map<number, Uint32Array>> {
   const sizes = new Map<number, Uint32Array>();
-  const distinct = [...new Set(chunks)].sort((a, b) => a - b);
-  for await (const { chunk, parts } of source.tiles(distinct, NOTHING, options)) {
+  for await (const { chunk, parts } of source.tiles(distinctChunks(chunks), NOTHING, options)) {
     options.signal?.throwIfAborted();
     sizes.set(chunk, parts);
   }
@@ -133,7 +136,7 @@ export async function partSizes(
 /** The parts of chunks that have vertices. */
 export async function partsOf(source: LevelSource, chunks: readonly number[], options: ReadOptions): Promise<Parts> {
   const list = new PartList();
-  for (const [chunk, parts] of await partSizes(source, chunks, options))
+  for (const [chunk, parts] of await partSizes(source, Int32Array.from(chunks), options))
     for (let p = 0; p + 1 < parts.length; p++) if (parts[p] !== parts[p + 1]) list.add(chunk, p);
   return list.done();
 }

@@ -8,11 +8,11 @@ import type { Links } from "../model/vectors.js";
 import { type Assembled, isPath } from "./assemble.js";
 import { clipPath, clipSegments, Pieces } from "./clip-lines.js";
 import { clipMesh } from "./clip-mesh.js";
-import { pickRows, roomLike } from "./columns.js";
+import { roomLike } from "./columns.js";
 import { fragmentOfVertices, isOwn, linkCounts, type Masks, ownerOfVertices } from "./masks.js";
 import type { Region } from "./region.js";
 import { interpolate, Samples } from "./samples.js";
-import { fragmentRows, ownersOf, subset } from "./subset.js";
+import { fragmentRows, linkRows, ownersOf, subset } from "./subset.js";
 import { insideMask, partOfVertices } from "./whole.js";
 
 /** The vertices that satisfy and are inside, and the links between them; paths break where one is left out. */
@@ -42,7 +42,7 @@ function clipPaths(batch: Assembled, region: Region, { vertices }: Masks): Assem
       at = end + 1;
     }
   }
-  return rebuilt(batch, pieces.samples, pieces.offsets.slice(0, pieces.count + 1), partOf, undefined);
+  return rebuilt(batch, pieces.samples, pieces.offsets.slice(0, pieces.count + 1), partOf);
 }
 
 /** Segments or faces: what of each is inside, with the vertices inside of their objects, part by part. */
@@ -81,14 +81,9 @@ function clipLinks(batch: Assembled, { ends, width, columns }: Links, region: Re
     offsets[part + 1] = samples.count;
   }
   const renumbered = cut.ends.map((s) => (isVertex(cut.samples, s) ? ofVertex[cut.samples.a[s]!]! : place[s]!));
-  return rebuilt(batch, samples, offsets, Array.from(batch.objects.keys()), {
-    width: cut.width,
-    ends: renumbered,
-    columns: pickRows(
-      columns,
-      Uint32Array.from(cut.sources, (source) => rows[source]!),
-    ),
-  });
+  const ofCuts = Uint32Array.from(cut.sources, (source) => rows[source]!);
+  const links = linkRows({ width: cut.width, ends: renumbered, columns }, batch.storedLinks, ofCuts);
+  return { ...rebuilt(batch, samples, offsets, Array.from(batch.objects.keys())), ...links };
 }
 
 /** The links that are cut: an object's own; those from object to object only where nothing is to be cut. */
@@ -135,13 +130,7 @@ function cutFaces({ positions, dims }: Assembled, region: Region, rows: Uint32Ar
 const isVertex = ({ a, b, c }: Samples, s: number): boolean => a[s] === b[s] && a[s] === c[s];
 
 /** A batch of samples: part p has those from offsets[p], and was part parts[p]. Empty parts go. */
-function rebuilt(
-  batch: Assembled,
-  samples: Samples,
-  offsets: Uint32Array,
-  parts: readonly number[],
-  links: Links | undefined,
-): Assembled {
+function rebuilt(batch: Assembled, samples: Samples, offsets: Uint32Array, parts: readonly number[]): Assembled {
   const kept: number[] = [];
   for (let p = 0; p < parts.length; p++) if (offsets[p + 1]! > offsets[p]!) kept.push(p);
   const vertexColumns = new Map<string, Column>();
@@ -162,7 +151,6 @@ function rebuilt(
     ),
     positions: samples.positions.slice(0, samples.count * samples.dims),
     parts: starts,
-    links,
     fragments: sampledFragments(batch, samples, starts),
     vertexColumns,
   };

@@ -70,6 +70,7 @@ function inside(tile: Tile, table: ChunkTable, { source, region, where }: Resolv
     ids: new BigInt64Array(),
     rows: new Uint32Array(),
     links: undefined,
+    storedLinks: 0,
     loose: false,
     fragments: {
       offsets: tile.parts,

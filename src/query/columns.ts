@@ -160,8 +160,20 @@ export function pickRows(columns: Columns, rows: ArrayLike<number>): Columns {
   return out;
 }
 
+/** The column with so many rows, of which the last may have no value; none of them has where there is no column. */
+export function padded(column: Column | undefined, info: AttributeInfo, rows: number): Column {
+  if (column === undefined) return absentColumn(info, rows);
+  if (column.values.length >= rows * column.info.channels) return column;
+  const { info: own, values } = column;
+  const longer = roomLike(values, rows * own.channels);
+  fillAbsent(longer, own);
+  if (Array.isArray(values)) for (let i = 0; i < values.length; i++) (longer as unknown as string[])[i] = values[i];
+  else (longer as Uint8Array).set(values as Uint8Array);
+  return { info: { ...own, absent: absentValue(own) }, values: longer };
+}
+
 /** A column in which no row has a value. */
-export function absentColumn(info: AttributeInfo, rows: number): Column {
+function absentColumn(info: AttributeInfo, rows: number): Column {
   const { dtype, channels } = info;
   const size = rows * channels;
   const isText = info.categories === undefined && (comparedAs(info) === "text" || !isFixed(dtype));

@@ -40,7 +40,7 @@ export interface Layout {
 }
 
 export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout {
-  const chunks = [...new Set(place.chunk)].sort((a, b) => a - b);
+  const chunks = distinctChunks(place.chunk);
   const places = new Map(chunks.map((chunk, i) => [chunk, i]));
   const tables = chunks.map((chunk) => sizes.get(chunk) ?? EMPTY);
   let count = 0;
@@ -54,14 +54,12 @@ export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout
   let [f, made] = [0, 0];
   for (let i = 0; i < rows.length; i++) {
     let begin = fragments[f]!;
-    const close = (): void => {
-      if (fragments[f] === begin) return;
-      parts[made] = begin;
-      items[made++] = i;
-      begin = fragments[f]!;
-    };
     for (let b = place.offsets[i]!; b < place.offsets[i + 1]!; b++) {
-      if (paths && gaps?.[b] === 1) close();
+      if (paths && gaps?.[b] === 1 && fragments[f]! > begin) {
+        parts[made] = begin;
+        items[made++] = i;
+        begin = fragments[f]!;
+      }
       const at = places.get(place.chunk[b]!)!;
       const table = tables[at]!;
       const end = place.first[b]! + place.count[b]!;
@@ -78,7 +76,9 @@ export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout
         fragments[f + 1] = fragments[f]! + table[p + 1]! - table[p]!;
       }
     }
-    close();
+    if (fragments[f] === begin) continue;
+    parts[made] = begin;
+    items[made++] = i;
   }
   parts[made] = fragments[f]!;
   return {
@@ -97,6 +97,17 @@ export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout
     parts: parts.subarray(0, made + 1),
     items: items.subarray(0, made),
   };
+}
+
+/** Each chunk of a list once, ascending. */
+export function distinctChunks(chunk: Int32Array): number[] {
+  const seen = new Set<number>();
+  for (let b = 0, last = -1; b < chunk.length; b++) {
+    if (chunk[b] === last) continue;
+    last = chunk[b]!;
+    seen.add(last);
+  }
+  return [...seen].sort((a, b) => a - b);
 }
 
 const EMPTY = Uint32Array.of(0);

@@ -37,7 +37,6 @@ export async function ownLinks(
       list.take(set);
     }
   }
-  if (source.sequential) list.imply();
   return list;
 }
 
@@ -138,23 +137,25 @@ export class LinkList {
   }
 
   /** Adds (vertex, the one before it) for the vertices of which no link is stored. */
-  imply(): void {
+  #imply(hasParent: Uint8Array): void {
     const { count, fragments } = this.#layout;
     for (let f = 0; f < count; f++)
-      for (let v = fragments[f]! + 1; v < fragments[f + 1]!; v++)
-        if (this.#hasParent![v] === 0) this.#add([v, v - 1], 0);
-    this.#pieces.push({ columns: new Map(), end: this.#count });
+      for (let v = fragments[f]! + 1; v < fragments[f + 1]!; v++) if (hasParent[v] === 0) this.#add([v, v - 1], 0);
   }
 
-  done(): Links {
-    const builder = new ColumnsBuilder(this.#count);
+  /** All of them, the implied ones last. */
+  done(): { readonly links: Links; readonly storedLinks: number } {
+    const storedLinks = this.#count;
+    const builder = new ColumnsBuilder(storedLinks);
     let from = 0;
     for (const { columns, end } of this.#pieces) {
       if (columns.size > 0 && end > from)
         builder.put(pickRows(columns, this.#rows.subarray(from, end)), 0, end - from, from);
       from = end;
     }
-    return { width: this.#width, ends: this.#ends.slice(0, this.#count * this.#width), columns: builder.done() };
+    if (this.#hasParent !== undefined) this.#imply(this.#hasParent);
+    const ends = this.#ends.slice(0, this.#count * this.#width);
+    return { links: { width: this.#width, ends, columns: builder.done() }, storedLinks };
   }
 }
 

@@ -72,12 +72,14 @@ function columnsFor(batch: Assembled, where: Checked, rows: "vertex" | "link"): 
     indexes.set(domain, index);
     return index;
   };
+  const isImplied = batch.links !== undefined && batch.storedLinks < batch.links.ends.length / batch.links.width;
   const out = new Map<string, ColumnRows>();
   for (const { domain, info } of where.attributes.values()) {
     const column = own[domain]?.get(info.name);
     const key = attributeKey(domain, info.name);
     if (column === undefined) out.set(key, absentRows(info, rowCount(batch, rows)));
-    else out.set(key, domain === rows ? { column } : { column, index: indexFor(domain) });
+    else if (domain === rows && !(domain === "link" && isImplied)) out.set(key, { column });
+    else out.set(key, { column, index: indexFor(domain) });
   }
   return out;
 }
@@ -91,8 +93,10 @@ export const absentRows = (info: ColumnRows["column"]["info"], count: number): C
 const rowCount = ({ positions, dims, links }: Assembled, rows: "vertex" | "link"): number =>
   rows === "vertex" ? positions.length / dims : links === undefined ? 0 : links.ends.length / links.width;
 
-/** From each vertex, or link, to its row in a coarser domain; a link has those of its first end. */
+/** From each vertex, or link, to its row in a coarser domain; a link has those of its first end, and none where it is implied. */
 function indexOf(batch: Assembled, domain: Domain, rows: "vertex" | "link"): Int32Array {
+  if (domain === "link")
+    return Int32Array.from({ length: rowCount(batch, "link") }, (_, l) => (l < batch.storedLinks ? l : -1));
   const ofVertex = domain === "fragment" ? fragmentOfVertices(batch) : ownerOfVertices(batch);
   if (rows === "vertex" || batch.links === undefined) return ofVertex;
   const { ends, width } = batch.links;

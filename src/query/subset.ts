@@ -43,7 +43,7 @@ export function subset(batch: Assembled, mask: Uint8Array, { links, objects: sta
     ...ownersOf(batch, owners, stays),
     positions: pick(batch.positions, dims, rows),
     parts: Uint32Array.from(starts),
-    links: batch.links && keptLinks(batch.links, rows, mask, links),
+    ...(batch.links && keptLinks(batch.links, batch.storedLinks, rows, mask, links)),
     fragments: keptFragments(batch.fragments, mask),
     vertexColumns: pickRows(batch.vertexColumns, rows),
   };
@@ -74,10 +74,11 @@ export function ownersOf(
 
 function keptLinks(
   { width, ends, columns }: Links,
+  storedLinks: number,
   vertices: Uint32Array,
   mask: Uint8Array,
   counts: Uint8Array | undefined,
-): Links {
+): Pick<Assembled, "links" | "storedLinks"> {
   const place = new Uint32Array(mask.length);
   for (let i = 0; i < vertices.length; i++) place[vertices[i]!] = i;
   const rows = new Uint32Array(ends.length / width);
@@ -90,7 +91,18 @@ function keptLinks(
     for (let k = 0; k < width; k++) out[kept * width + k] = place[ends[l * width + k]!]!;
     rows[kept++] = l;
   }
-  return { width, ends: out.slice(0, kept * width), columns: pickRows(columns, rows.subarray(0, kept)) };
+  return linkRows({ width, ends: out.slice(0, kept * width), columns }, storedLinks, rows.subarray(0, kept));
+}
+
+/** Links with the columns of these rows, which ascend: those from `storedLinks` on are implied. */
+export function linkRows(
+  { width, ends, columns }: Links,
+  storedLinks: number,
+  rows: Uint32Array,
+): { readonly links: Links; readonly storedLinks: number } {
+  let stored = rows.length;
+  while (stored > 0 && rows[stored - 1]! >= storedLinks) stored--;
+  return { links: { width, ends, columns: pickRows(columns, rows.subarray(0, stored)) }, storedLinks: stored };
 }
 
 function keptFragments(
