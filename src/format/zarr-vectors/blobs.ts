@@ -149,8 +149,9 @@ export const Cell = {
       );
     return bytes.subarray(8);
   },
-  encode(payload: Uint8Array): Uint8Array<ArrayBuffer> {
-    const out = new Uint8Array(8 + payload.length);
+  /** In memory of its own, or at the start of `room`, which must have enough. */
+  encode(payload: Uint8Array, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const out = room?.subarray(0, 8 + payload.length) ?? new Uint8Array(8 + payload.length);
     setWord(out, 0, 1);
     setWord(out, 4, payload.length);
     out.set(payload, 8);

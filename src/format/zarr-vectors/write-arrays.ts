@@ -69,7 +69,7 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
       const describe = (attributes: JsonObject): ArrayMeta =>
         describeArray({ shape, dtype: BLOBS, chunkShape: shape.map(() => 1), shardShape: shard, codecs, attributes });
       const compress = await compressor(codecs);
-      const encode = (payload: Uint8Array): Uint8Array => compress(Cell.encode(payload));
+      const encode = (payload: Uint8Array): Uint8Array => compress(payload, true);
       const index = shard && (await loadCodec(describe({}))).shard!.index;
       const keyOf = (chunk: number, size: readonly number[]): string => {
         const place = origin.map((from, axis) => Math.floor((coords[chunk * dims + axis]! - from) / size[axis]!));
@@ -159,10 +159,19 @@ function chainFor({ codecs = "zstd", checksums = true }: Plan, dtype: DataType):
     );
 }
 
-/** What the codecs after the first make of bytes. */
-async function compressor(codecs: readonly CodecSpec[]): Promise<(bytes: Uint8Array) => Uint8Array> {
+let room = new Uint8Array(1 << 16); // for cells on their way through codecs: fresh memory costs more than the copy
+
+/** What the codecs after the first make of bytes, or of the cell that has them. */
+async function compressor(codecs: readonly CodecSpec[]): Promise<(bytes: Uint8Array, cell?: boolean) => Uint8Array> {
   const chain = (await CodecChain.load(codecs)).codecs.filter(
     (codec): codec is BytesCodec => codec.kind === "bytes-bytes",
   );
-  return (bytes) => chain.reduce((stage, codec) => codec.encode(stage), bytes);
+  const through = (bytes: Uint8Array): Uint8Array => chain.reduce((stage, codec) => codec.encode(stage), bytes);
+  return (bytes, cell = false) => {
+    if (!cell) return through(bytes);
+    if (chain.length === 0) return Cell.encode(bytes);
+    if (room.length < bytes.length + 8) room = new Uint8Array(2 * bytes.length + 8);
+    const out = through(Cell.encode(bytes, room));
+    return out.buffer === room.buffer ? out.slice() : out;
+  };
 }

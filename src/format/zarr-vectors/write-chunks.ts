@@ -95,11 +95,17 @@ function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket
     return { columns: sorted, counts, owner: new BigInt64Array(), several: false };
   }
   const own = layout.list.subarray(layout.offsets[chunk], layout.offsets[chunk + 1]);
-  const counts = own.map((f) => fragments.size.values[f]!);
-  const owner = BigInt64Array.from(own, (f) => {
-    const object = fragments.owner.values[f]! - 1;
-    return object < 0 ? NOBODY : table.ids[table.rowOf[object]!]!;
-  });
+  const counts = new Uint32Array(own.length);
+  const owner = new BigInt64Array(own.length).fill(NOBODY);
+  const [ids, words] = [new Int32Array(table.ids.buffer, table.ids.byteOffset), new Int32Array(owner.buffer)];
+  for (let i = 0; i < own.length; i++) {
+    counts[i] = fragments.size.values[own[i]!]!;
+    const object = fragments.owner.values[own[i]!]! - 1;
+    if (object < 0) continue;
+    const row = table.rowOf[object]!; // both halves by themselves: a bigint for each fragment would cost more than the rest
+    words[2 * i] = ids[2 * row]!;
+    words[2 * i + 1] = ids[2 * row + 1]!;
+  }
   let sorted = columns;
   if (!kind.path) {
     const [positions, which, ...rest] = columns;

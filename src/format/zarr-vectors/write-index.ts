@@ -29,7 +29,7 @@ export async function writeObjects(
   layout: Layout,
   table: ObjectTable,
 ): Promise<void> {
-  const manifests = Manifests.promote(manifestsOf(plan, fragments, layout, table), plan.manifests);
+  const manifests = manifestsOf(plan, fragments, layout, table);
   let present = 0;
   for (let row = 0; row < table.rows; row++) if (manifests.offsets[row]! < manifests.offsets[row + 1]!) present++;
   const path = "0/object_index";
@@ -54,27 +54,32 @@ export async function writeObjects(
 }
 
 /** Row by row the fragments of the object: as they came along a path, else in the order of chunks. */
-function manifestsOf({ dims, kind }: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Manifests {
+function manifestsOf(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Manifests {
+  const { dims, kind } = plan;
   const { grid, rank, index, chunkCount } = layout;
-  const arrived = upTo(chunk.length);
-  const inOrder = kind.path ? arrived : orderBy(arrived, (f) => rank[chunk.values[f]!]!, chunkCount).sorted;
-  const owned = inOrder.filter((f) => owner.values[f] !== 0);
-  const rowOf = (f: number): number => table.rowOf[owner.values[f]! - 1]!;
-  const { sorted, offsets } = orderBy(owned, rowOf, table.rows);
-  const chunks = new Int32Array(sorted.length * dims);
-  for (let b = 0; b < sorted.length; b++) {
-    const from = chunk.values[sorted[b]!]! * dims;
-    for (let axis = 0; axis < dims; axis++) chunks[b * dims + axis] = grid.coords[from + axis]!;
+  const count = chunk.length;
+  const [chunkRanks, rows] = [new Uint32Array(count), new Uint32Array(count)];
+  for (let f = 0; f < count; f++) {
+    chunkRanks[f] = rank[chunk.values[f]!]!;
+    if (owner.values[f] !== 0) rows[f] = table.rowOf[owner.values[f]! - 1]!;
   }
-  return {
-    rows: table.rows,
-    dims,
-    offsets,
-    chunks,
-    first: sorted.map((f) => index[f]!),
-    count: new Uint32Array(sorted.length).fill(1),
-    modes: undefined,
-  };
+  const arrived = upTo(count);
+  const inOrder = kind.path ? arrived : orderBy(arrived, chunkRanks, chunkCount).sorted;
+  const owned = inOrder.filter((f) => owner.values[f] !== 0);
+  const { sorted, offsets } = orderBy(owned, rows, table.rows);
+  const chunks = new Int32Array(sorted.length * dims);
+  const first = new Uint32Array(sorted.length);
+  let next = false; // whether an object has two fragments of a chunk one after the other
+  for (let b = 0; b < sorted.length; b++) {
+    const f = sorted[b]!;
+    first[b] = index[f]!;
+    for (let axis = 0, from = chunk.values[f]! * dims; axis < dims; axis++)
+      chunks[b * dims + axis] = grid.coords[from + axis]!;
+    if (b > 0 && rows[f] === rows[sorted[b - 1]!] && chunkRanks[f] === chunkRanks[sorted[b - 1]!]) next = true;
+  }
+  const single = new Uint32Array(sorted.length).fill(1);
+  const all: Manifests = { rows: table.rows, dims, offsets, chunks, first, count: single, modes: undefined };
+  return next || plan.manifests?.forceExplicit === true ? Manifests.promote(all, plan.manifests) : all;
 }
 
 /** Whether there are any. */

@@ -3,7 +3,9 @@
  * its chunk.
  */
 
+import { InvalidInput } from "../../errors.js";
 import { compare } from "./chunk-table.js";
+import type { Plan } from "./description.js";
 import type { Grid } from "./write-arrays.js";
 import type { Fragments } from "./write-cut.js";
 
@@ -20,18 +22,18 @@ export interface Layout {
   readonly first: Uint32Array;
 }
 
-/** Numbers in ascending order of keys below `end`; equal ones keep the order in which they come. */
+/** Numbers in ascending order of their keys, which are below `end`; equal ones keep the order in which they come. */
 export function orderBy(
   numbers: Uint32Array,
-  key: (number: number) => number,
+  keys: Uint32Array,
   end: number,
 ): { readonly sorted: Uint32Array; readonly offsets: Uint32Array } {
   const offsets = new Uint32Array(end + 1);
-  for (let i = 0; i < numbers.length; i++) offsets[key(numbers[i]!) + 1]!++;
+  for (let i = 0; i < numbers.length; i++) offsets[keys[numbers[i]!]! + 1]!++;
   for (let k = 0; k < end; k++) offsets[k + 1]! += offsets[k]!;
   const next = offsets.slice();
   const sorted = new Uint32Array(numbers.length);
-  for (let i = 0; i < numbers.length; i++) sorted[next[key(numbers[i]!)]!++] = numbers[i]!;
+  for (let i = 0; i < numbers.length; i++) sorted[next[keys[numbers[i]!]!]!++] = numbers[i]!;
   return { sorted, offsets };
 }
 
@@ -51,11 +53,8 @@ export function layoutOf(
   const { coords, dims } = grid;
   const count = chunk.length;
   const arrived = upTo(count);
-  const byOwner =
-    rowOf === undefined
-      ? arrived
-      : orderBy(arrived, (f) => (owner.values[f] === 0 ? 0 : rowOf[owner.values[f]! - 1]! + 1), rowRoom(rowOf)).sorted;
-  const { sorted: list, offsets } = orderBy(byOwner, (f) => chunk.values[f]!, chunkCount);
+  const byOwner = rowOf === undefined ? arrived : orderBy(arrived, ranksOf(owner.done(), rowOf), rowRoom(rowOf)).sorted;
+  const { sorted: list, offsets } = orderBy(byOwner, chunk.values, chunkCount);
   const [index, first] = [new Uint32Array(count), new Uint32Array(count)];
   for (let c = 0; c < chunkCount; c++) {
     let row = 0;
@@ -70,6 +69,13 @@ export function layoutOf(
   const rank = new Uint32Array(chunkCount);
   for (let place = 0; place < chunkCount; place++) rank[order[place]!] = place;
   return { grid, chunkCount, rank, offsets, list, index, first };
+}
+
+/** What belongs to nobody comes first. */
+function ranksOf(owners: Uint32Array, rowOf: Uint32Array): Uint32Array {
+  const ranks = new Uint32Array(owners.length);
+  for (let f = 0; f < owners.length; f++) ranks[f] = owners[f] === 0 ? 0 : rowOf[owners[f]! - 1]! + 1;
+  return ranks;
 }
 
 function rowRoom(rowOf: Uint32Array): number {
@@ -108,4 +114,28 @@ export function unitsOf(
     bytes += bytesOf(i);
   }
   return units;
+}
+
+const FILES = 50_000; // keys beyond which nobody wants to copy or list a store
+const SHARDS = 4096; // cells of a shard, at most
+
+/** As asked for; by default none, unless there would be too many keys: then as few cells as bring them below that. */
+export function shardFor(
+  sharding: Plan["sharding"] = "auto",
+  shape: readonly number[],
+  keys: number,
+): readonly number[] | undefined {
+  if (sharding === "none") return undefined;
+  if (sharding === "auto") {
+    if (keys <= FILES) return undefined;
+    const shard = shape.map(() => 1);
+    const cells = (): number => shard.reduce((product, n) => product * n, 1);
+    for (let axis = 0; keys / cells() > FILES / 2 && 2 * cells() <= SHARDS; axis = (axis + 1) % shape.length)
+      shard[axis]! *= 2;
+    return shard;
+  }
+  const shard = typeof sharding === "number" ? shape.map(() => sharding) : sharding;
+  if (shard.length !== shape.length || !shard.every((n) => Number.isInteger(n) && n >= 1))
+    throw new InvalidInput(`a shard should have ${shape.length} whole numbers of cells, found [${shard}]`);
+  return shard;
 }

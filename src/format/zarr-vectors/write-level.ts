@@ -13,7 +13,7 @@ import { intakes, takeColumns } from "./write-columns.js";
 import { checkGrid, cutter } from "./write-cut.js";
 import { groupDocument, levelDocument, rootDocument } from "./write-documents.js";
 import { type GroupMembers, writeGroups, writeObjectAttributes, writeObjects } from "./write-index.js";
-import { layoutOf } from "./write-layout.js";
+import { layoutOf, shardFor } from "./write-layout.js";
 import { linkWriter } from "./write-links.js";
 import { objectsFor } from "./write-objects.js";
 
@@ -36,9 +36,6 @@ export interface LevelWriter {
   ): Promise<Uint8Array>;
   header(format: string, attributes: JsonObject): Promise<void>;
 }
-
-const FILES = 50_000; // keys beyond which nobody wants to copy or list a store
-const SHARDS = 4096; // cells of a shard, at most
 
 /** `first` decides what nobody has declared; undefined where nothing ever came. */
 export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
@@ -100,7 +97,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         Math.max(1, Math.floor(bounds.max[axis]! / size) - origin[axis]! + 1),
       );
       const arrayCount = 2 + taken.length + (table === undefined ? 0 : 1) + ((links?.count ?? 0) > 0 ? dims : 0);
-      const shard = shardFor(plan, shape, chunks.count * arrayCount);
+      const shard = shardFor(plan.sharding, shape, chunks.count * arrayCount);
       const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
       const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
       const rowBytes = widths.reduce((sum, width) => sum + width, 0);
@@ -159,24 +156,4 @@ function countRows(
     const size = (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
     sizes[buckets[s]!] = (sizes[buckets[s]!] ?? 0) + size;
   }
-}
-
-/** As asked for; by default none, unless there would be too many keys: then as few cells as bring them below that. */
-function shardFor(
-  { sharding = "auto", dims }: Plan,
-  shape: readonly number[],
-  keys: number,
-): readonly number[] | undefined {
-  if (sharding === "none") return undefined;
-  if (sharding === "auto") {
-    if (keys <= FILES) return undefined;
-    const shard = shape.map(() => 1);
-    const cells = (): number => shard.reduce((product, n) => product * n, 1);
-    for (let axis = 0; keys / cells() > FILES / 2 && 2 * cells() <= SHARDS; axis = (axis + 1) % dims) shard[axis]! *= 2;
-    return shard;
-  }
-  const shard = typeof sharding === "number" ? shape.map(() => sharding) : sharding;
-  if (shard.length !== dims || !shard.every((n) => Number.isInteger(n) && n >= 1))
-    throw new InvalidInput(`a shard should have ${dims} whole numbers of cells, found [${shard}]`);
-  return shard;
 }

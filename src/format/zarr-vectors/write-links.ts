@@ -17,6 +17,7 @@ import type { Links } from "../../model/vectors.js";
 import { compare } from "./chunk-table.js";
 import type { Plan } from "./description.js";
 import { FragmentIndex } from "./fragment-index.js";
+import { words } from "./int64.js";
 import { LinkCell } from "./link-cells.js";
 import { LinkOffsets } from "./link-offsets.js";
 import { Permutation } from "./permutation.js";
@@ -121,10 +122,11 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     },
     async take({ ends }, { fragment, ordinal }, columns) {
       const stored = geometry === "skeletons" && columns.length === 0 ? notImplied(ends, fragment, ordinal) : ends;
-      const places = {
-        fragment: stored.map((end) => fragment[end]!),
-        ordinal: stored.map((end) => ordinal[end]!),
-      };
+      const places = { fragment: new Uint32Array(stored.length), ordinal: new Uint32Array(stored.length) };
+      for (let i = 0; i < stored.length; i++) {
+        places.fragment[i] = fragment[stored[i]!]!;
+        places.ordinal[i] = ordinal[stored[i]!]!;
+      }
       await store(places, columns);
     },
     bridges: (places) => store(places, []),
@@ -136,7 +138,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       if (!kind.path) offsets.of(new Int32Array((width - 1) * dims));
       const arrayOf = new Growing();
       for (let cell = 0; cell < cells.count; cell++) arrayOf.push(offsets.of(cells.tuples, cell * tuple.length + 1));
-      const byArray = orderBy(upTo(cells.count), (cell) => arrayOf.values[cell]!, offsets.count);
+      const byArray = orderBy(upTo(cells.count), arrayOf.values, offsets.count);
       const names = (taken ?? []).map(({ info }) => info.name);
       for (let array = 0; array < offsets.count; array++) {
         const shifts = Array.from({ length: width - 1 }, (_, k) => {
@@ -215,20 +217,17 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
 
       /** The links of one cell, as they are stored. */
       function cellFrom({ rows: links, columns }: Bucket, chunk: number, perm: boolean): LinkCell {
-        const [fragment, ordinal] = columns
-          .slice(0, 2)
-          .map((c) => new Uint32Array(c.buffer, c.byteOffset, c.length / 4));
-        const ends = ordinal!.map((place, i) => layout.first[fragment![i]!]! + place);
-        const chunkAt = (i: number): number => fragments.chunk.values[fragment![i]!]!;
+        const [fragment, ordinal] = [words(columns[0]!), words(columns[1]!)];
+        const [ends, ranks] = [new Uint32Array(ordinal.length), new Uint32Array(ordinal.length)];
+        for (let i = 0; i < ends.length; i++) {
+          ends[i] = layout.first[fragment[i]!]! + ordinal[i]!;
+          ranks[i] = layout.rank[fragments.chunk.values[fragment[i]!]!]!;
+        }
         const perms = !perm
           ? undefined
           : duplicate
-            ? firstHere(ends, width, (i) => chunkAt(i) === chunk)
-            : Permutation.sort(
-                ends.map((_, i) => layout.rank[chunkAt(i)]!),
-                ends,
-                width,
-              );
+            ? firstHere(ends, width, ranks, layout.rank[chunk]!)
+            : Permutation.sort(ranks, ends, width);
         return { count: links, width, ends, perms, groups: Uint32Array.of(0, links) };
       }
     },
@@ -251,12 +250,12 @@ function notImplied(ends: Uint32Array, fragment: Uint32Array, ordinal: Uint32Arr
 }
 
 /** Moves the first end of each link that is here to the front, in place, and answers the codes that undo it. */
-function firstHere(ends: Uint32Array, width: number, here: (i: number) => boolean): Uint32Array {
+function firstHere(ends: Uint32Array, width: number, ranks: Uint32Array, here: number): Uint32Array {
   const codes = new Uint32Array(ends.length / width);
   for (let l = 0; l < codes.length; l++) {
     const at = l * width;
     let k = 0;
-    while (!here(at + k)) k++;
+    while (ranks[at + k] !== here) k++;
     const sigma = [k, ...Array.from({ length: width }, (_, i) => i).filter((i) => i !== k)];
     const given = ends.slice(at, at + width);
     for (let i = 0; i < width; i++) ends[at + i] = given[sigma[i]!]!;

@@ -1,0 +1,459 @@
+/**
+ * Zarr Vectors stores that Octavo writes, read by zarr-vectors 0.9.2: equal in every kind, and without an error at level 5 of its
+ * own validator.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DataType } from "../../src/bytes/dtype.js";
+import { halfToNumber, numberToHalf } from "../../src/bytes/half.js";
+import type { VectorDescription } from "../../src/format/zarr-vectors/description.js";
+import { type BatchParts, createZarrVectors, type VectorWriter } from "../../src/format/zarr-vectors/write.js";
+import type { AttributeInfo, Column } from "../../src/model/attributes.js";
+import type { Columns } from "../../src/model/vectors.js";
+import { fileStore } from "../../src/store/file.js";
+import { Prefix } from "../../src/store/key.js";
+import { missingPeer, runPeer } from "./peers.js";
+
+const reason = missingPeer("zarr-vectors-0.9");
+const folder = mkdtempSync(join(tmpdir(), "octavo-zv-write-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The same numbers every time, in [0, 1). */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const f4: DataType = { kind: "float", size: 4, endian: "little" };
+const i4: DataType = { kind: "int", size: 4, endian: "little" };
+const info = (name: string, dtype: DataType, channels = 1): AttributeInfo => ({ name, dtype, channels });
+const columns = (...list: readonly (readonly [AttributeInfo, Column["values"]])[]): Columns =>
+  new Map(list.map(([own, values]) => [own.name, { info: own, values }]));
+const cloud = (next: () => number, count: number, dims: number, low = 0, high = 100): Float32Array =>
+  Float32Array.from({ length: count * dims }, () => low + (high - low) * next());
+const numbered = (count: number): Int32Array => Int32Array.from({ length: count }, (_, i) => i);
+
+interface Case {
+  readonly name: string;
+  readonly description: VectorDescription;
+  readonly batches: readonly BatchParts[];
+  readonly more?: (writer: VectorWriter) => void;
+}
+
+/** Paths that wander from chunk to chunk and come back. */
+function walks(seed: number, count: number, dims: number, ids: readonly bigint[] | undefined): BatchParts {
+  const next = random(seed);
+  const positions: number[] = [];
+  const parts = [0];
+  for (let k = 0; k < count; k++) {
+    const size = k < 2 ? k + 1 : 3 + Math.floor(30 * next());
+    const place = Array.from({ length: dims }, () => 10 + 80 * next());
+    for (let v = 0; v < size; v++) {
+      for (let d = 0; d < dims; d++) place[d] = Math.min(99.5, Math.max(0.5, place[d]! + 16 * (next() - 0.5)));
+      positions.push(...place);
+    }
+    parts.push(positions.length / dims);
+  }
+  const vertices = positions.length / dims;
+  return {
+    positions: Float32Array.from(positions),
+    parts: Uint32Array.from(parts),
+    ...(ids === undefined ? {} : { ids: BigInt64Array.from(ids), objects: Int32Array.from(ids.keys()) }),
+    vertexColumns: columns([info("uid", i4), numbered(vertices)], [info("dir", f4, 3), cloud(next, vertices, 3)]),
+    ...(ids === undefined ? {} : { objectColumns: columns([info("length", f4), cloud(next, count, 1)]) }),
+  };
+}
+
+/** Vertices of some objects, with links within each. */
+function linked(seed: number, sizes: readonly number[], width: number, tree: boolean): BatchParts {
+  const next = random(seed);
+  const parts = [0];
+  for (const size of sizes) parts.push(parts.at(-1)! + size);
+  const ends: number[] = [];
+  const known = new Set<string>(); // no link twice: they are told apart by their ends
+  for (const [o, size] of sizes.entries()) {
+    const from = parts[o]!;
+    if (tree)
+      for (let v = 1; v < size; v++) ends.push(from + v, from + v - 1 - Math.floor(Math.min(v, 4) * next() ** 3));
+    else if (size >= width)
+      for (let l = 0; l < 2 * size; l++) {
+        const own = new Set<number>();
+        while (own.size < width) own.add(from + Math.floor(size * next()));
+        if (!known.has(`${[...own]}`)) ends.push(...own);
+        known.add(`${[...own]}`);
+      }
+  }
+  const vertices = parts.at(-1)!;
+  const links = ends.length / width;
+  return {
+    positions: cloud(next, vertices, 3),
+    parts: Uint32Array.from(parts),
+    objects: Int32Array.from(sizes.keys()),
+    ids: BigInt64Array.from(sizes, (_, o) => BigInt(3 * o + 1)),
+    links: {
+      width,
+      ends: Uint32Array.from(ends),
+      columns: tree || width > 2 ? new Map() : columns([info("w", f4), cloud(next, links, 1)]),
+    },
+    vertexColumns: columns([info("uid", i4), numbered(vertices)]),
+    objectColumns: columns([info("score", f4), cloud(next, sizes.length, 1)]),
+  };
+}
+
+const names = [5n, 42n, 2n ** 40n + 1n, 2n ** 53n + 1n, 2n ** 62n + 3n];
+const points = (seed: number, dims: number, low = 0): BatchParts => {
+  const next = random(seed);
+  return {
+    positions: cloud(next, 150, dims, low, 100),
+    vertexColumns: columns([info("uid", i4), numbered(150)], [info("w", f4), cloud(next, 150, 1)]),
+  };
+};
+const space = (...axes: readonly string[]) => axes.map((name) => ({ name, type: name === "t" ? "time" : "space" }));
+
+const cases: readonly Case[] = [
+  {
+    name: "points",
+    description: { geometry: "points", dims: 3, chunkShape: 40 },
+    batches: [points(1, 3), points(2, 3)],
+  },
+  { name: "points-auto", description: { geometry: "points", dims: 3 }, batches: [points(1, 3)] },
+  {
+    name: "points-2d",
+    description: { geometry: "points", dims: 2, chunkShape: [20, 40], binShape: [10, 20] },
+    batches: [points(3, 2, -70)],
+  },
+  { name: "points-4d", description: { geometry: "points", dims: 4, chunkShape: 50 }, batches: [points(4, 4)] },
+  {
+    name: "points-5d",
+    description: { geometry: "points", axes: space("t", "w", "z", "y", "x"), chunkShape: 50, dtype: "float64" },
+    batches: [points(5, 5)],
+  },
+  {
+    name: "points-half",
+    description: { geometry: "points", dims: 3, chunkShape: 40, dtype: "float16" },
+    batches: [points(6, 3)],
+  },
+  ...(["none", "gzip", "blosc"] as const).map(
+    (codecs): Case => ({
+      name: `points-${codecs}`,
+      description: { geometry: "points", dims: 3, chunkShape: 20, codecs, sharding: codecs === "gzip" ? 2 : "none" },
+      batches: [points(7, 3)],
+    }),
+  ),
+  {
+    name: "points-objects",
+    description: {
+      geometry: "points",
+      chunkShape: 40,
+      axes: ["z", "y", "x"].map((name) => ({ name, type: "space", unit: "micrometer" })),
+      crs: { name: "EPSG:4978" },
+      userMetadata: { lab: { who: "us" } },
+      headers: { trk: { voxel_order: "RAS", dims: [1, 2, 3] } },
+    },
+    batches: [
+      {
+        ...points(8, 3),
+        parts: Uint32Array.of(0, 20, 50, 51, 150, 150),
+        objects: Int32Array.of(0, 1, 2, 3, 4),
+        ids: BigInt64Array.from(names).reverse(),
+        vertexColumns: columns(
+          [info("uid", i4), numbered(150)],
+          [info("kind", { kind: "string" }), Array.from({ length: 150 }, (_, i) => ["soma", "axon", "é世"][i % 3]!)],
+        ),
+        objectColumns: columns(
+          [info("score", f4), Float32Array.of(1, 2, 3, 4, 5)],
+          [info("label", { kind: "string" }), ["a", "bb", "", "世", "e"]],
+        ),
+      },
+    ],
+    more: (writer) =>
+      writer.groups(
+        [[5, 2n ** 53n + 1n], [], { start: 42, stop: 43 }],
+        columns([info("size", i4), Int32Array.of(2, 0, 1)]),
+      ),
+  },
+  {
+    name: "points-preserve",
+    description: { geometry: "points", dims: 3, chunkShape: 40, ids: "preserve" },
+    batches: [
+      {
+        ...points(8, 3),
+        parts: Uint32Array.of(0, 100, 150),
+        objects: Int32Array.of(0, 1),
+        ids: BigInt64Array.of(6n, 2n),
+      },
+    ],
+  },
+  {
+    name: "lines",
+    description: { geometry: "lines", dims: 3, chunkShape: 40 },
+    batches: [
+      {
+        positions: cloud(random(9), 80, 3),
+        parts: Uint32Array.from({ length: 41 }, (_, i) => 2 * i),
+        vertexColumns: columns([info("uid", i4), numbered(80)]),
+      },
+    ],
+  },
+  {
+    name: "polylines",
+    description: { geometry: "polylines", dims: 2, chunkShape: 40 },
+    batches: [walks(10, 15, 2, undefined)],
+  },
+  {
+    name: "streamlines",
+    description: { geometry: "streamlines", dims: 3, chunkShape: 40 },
+    batches: [
+      walks(
+        11,
+        20,
+        3,
+        Array.from({ length: 20 }, (_, i) => BigInt(2 * i)),
+      ),
+      walks(12, 5, 3, names),
+    ],
+    more: (writer) => writer.groups([[0, 2, 4], [2n ** 62n + 3n]]),
+  },
+  {
+    name: "streamlines-shards",
+    description: { geometry: "streamlines", dims: 3, chunkShape: 10, sharding: [4, 2, 2], sharedFragments: true },
+    batches: [walks(13, 20, 3, undefined), { ...walks(13, 20, 3, undefined) }],
+  },
+  {
+    name: "graph",
+    description: { geometry: "graph", dims: 3, chunkShape: 50 },
+    batches: [linked(14, [20, 40, 2], 2, false)],
+  },
+  {
+    name: "graph-directed",
+    description: { geometry: "graph", dims: 3, chunkShape: 50, links: { directed: true } },
+    batches: [linked(15, [30], 2, false)],
+  },
+  {
+    name: "graph-duplicate",
+    description: { geometry: "graph", dims: 3, chunkShape: 50, links: { store: "duplicate" } },
+    batches: [linked(16, [30], 2, false)],
+  },
+  {
+    name: "skeletons",
+    description: { geometry: "skeletons", dims: 3, chunkShape: 50 },
+    batches: [linked(17, [40, 30], 2, true)],
+  },
+  {
+    name: "mesh",
+    description: { geometry: "mesh", dims: 3, chunkShape: 50 },
+    batches: [linked(18, [40, 20], 3, false)],
+  },
+  {
+    name: "mesh-quads",
+    description: { geometry: "mesh", dims: 3, chunkShape: 40, links: { width: 4 } },
+    batches: [linked(19, [30], 4, false)],
+  },
+  {
+    name: "empty",
+    description: { geometry: "points", dims: 3, chunkShape: 10, bounds: { min: [0, 0, 0], max: [9, 9, 9] } },
+    batches: [],
+  },
+];
+
+type Plain = number | string | null | boolean | readonly Plain[] | { readonly [key: string]: Plain };
+interface Found {
+  readonly dump: { readonly levels: { readonly "0": Level } };
+  readonly typed: { readonly all: { readonly [key: string]: Plain }; readonly texts: unknown };
+  readonly validate_level5: { readonly ok: boolean; readonly errors: string[] };
+}
+interface Level {
+  readonly chunks: {
+    readonly [chunk: string]: { readonly vertices_by_fragment: Plain; readonly vertex_attributes?: Plain };
+  };
+  readonly object_manifests: readonly (readonly (readonly [readonly number[], number])[])[];
+  readonly object_id_table: { readonly data: readonly Plain[] } | null;
+  readonly object_attributes?: { readonly [name: string]: { readonly data: { readonly data: readonly Plain[] } } };
+  readonly groups?: Plain;
+  readonly group_attributes?: Plain;
+  readonly links?: {
+    readonly "0": { readonly records: readonly (readonly (readonly [readonly number[], number])[])[] };
+  };
+  readonly link_attributes?: { readonly [name: string]: { readonly "0": Plain } };
+}
+
+/** Arrays as lists, whatever lies around them. */
+const bare = (value: Plain): Plain =>
+  value !== null && typeof value === "object" && "data" in value ? bare((value as { data: Plain }).data) : value;
+const list = (value: Plain | undefined): readonly Plain[] => bare(value ?? []) as readonly Plain[];
+const idOf = (value: Plain): bigint =>
+  BigInt(typeof value === "object" ? `${(value as { int: string }).int}` : `${value}`);
+/** Where a vertex is tells which one it is. */
+const nameOf = (position: Plain): string => (position as readonly number[]).join(" ");
+
+/** What was given, all batches together, in the words of the reference. */
+function given({ description, batches }: Case) {
+  const Type = description.dtype === "float64" ? Float64Array : Float32Array;
+  const half = description.dtype === "float16";
+  const objects = new Map<bigint, string[]>();
+  const vertices = new Map<string, number>();
+  const links: string[][] = [];
+  const weights = new Map<string, number>();
+  const scores = new Map<bigint, number>();
+  let nameless = 0n;
+  for (const batch of batches) {
+    const dims = description.axes?.length ?? description.dims!;
+    const rounded = Type.from(
+      Array.from(batch.positions, (value) => (half ? halfToNumber(numberToHalf(value)) : value)),
+    );
+    const names = Array.from({ length: rounded.length / dims }, (_, v) =>
+      rounded.subarray(v * dims, (v + 1) * dims).join(" "),
+    );
+    const uid = batch.vertexColumns!.get("uid")!.values as Int32Array;
+    for (const [v, name] of names.entries()) vertices.set(name, uid[v]!);
+    const { parts = Uint32Array.of(0, names.length) } = batch;
+    for (let p = 0; p + 1 < parts.length; p++) {
+      const object = batch.objects?.[p];
+      const id = object === undefined ? nameless++ : batch.ids![object]!;
+      objects.set(id, names.slice(parts[p], parts[p + 1]));
+      const score = [...(batch.objectColumns?.values() ?? [])][0]?.values as Float32Array | undefined;
+      if (object !== undefined && score !== undefined) scores.set(id, score[object]!);
+    }
+    const { width = 1, ends = new Uint32Array() } = batch.links ?? {};
+    for (let l = 0; l < ends.length / width; l++) {
+      const link = Array.from(ends.subarray(l * width, (l + 1) * width), (end) => names[end]!);
+      links.push(link);
+      const w = batch.links!.columns.get("w")?.values as Float32Array | undefined;
+      if (w !== undefined) weights.set(`${link}`, w[l]!);
+    }
+  }
+  return { objects, vertices, links, weights, scores };
+}
+
+describe.skipIf(reason !== undefined)(`Zarr Vectors in 0.9.2${reason === undefined ? "" : ` (${reason})`}`, () => {
+  const found = new Map<string, Found>();
+  beforeAll(async () => {
+    for (const { name, description, batches, more } of cases) {
+      const writer = await createZarrVectors(
+        fileStore(folder, { durability: "none" }),
+        Prefix.of(`${name}.zarrvectors`),
+        description,
+      );
+      for (const batch of batches) await writer.add(batch);
+      more?.(writer);
+      await writer.commit();
+    }
+    const paths = cases.map(({ name }) => join(folder, `${name}.zarrvectors`));
+    const query = JSON.stringify({ texts: { attribute_names: ["kind"] } });
+    const args = paths.flatMap((path) => (path.includes("points-objects") ? [path, query] : [path]));
+    const lines = runPeer("zarr-vectors-0.9", "zv_dump.py", ...args)
+      .trim()
+      .split("\n"); // one process for all
+    for (const [i, line] of lines.entries()) found.set(cases[i]!.name, JSON.parse(line) as Found);
+  });
+
+  it.each(cases)("finds no error in $name", ({ name }) => {
+    expect(found.get(name)!.validate_level5).toMatchObject({ ok: true, errors: [] });
+  });
+
+  it.each(cases)("reads $name equal", (own) => {
+    const { dump, typed } = found.get(own.name)!;
+    const level = dump.levels["0"];
+    const { objects, vertices, links, weights, scores } = given(own);
+    const { geometry, sharedFragments } = own.description;
+
+    // Chunk by chunk: positions and attributes.
+    const rows = new Map<string, string[]>();
+    const fragments = new Map<string, string[][]>();
+    const seen = new Map<string, number>();
+    for (const [chunk, { vertices_by_fragment, vertex_attributes }] of Object.entries(level.chunks)) {
+      const groups = list(vertices_by_fragment).map((fragment) => list(fragment).map(nameOf));
+      fragments.set(chunk, groups);
+      rows.set(chunk, groups.flat());
+      const uid = list((vertex_attributes as { uid: Plain }).uid).flatMap((part) =>
+        typeof part === "number" ? part : (list(part) as number[]),
+      );
+      for (const [row, name] of groups.flat().entries()) seen.set(name, uid[row] as number);
+    }
+    expect(seen).toEqual(vertices);
+
+    // Object by object: by its manifest.
+    if (level.object_id_table !== null && geometry !== "points") {
+      const ids = level.object_id_table.data.map(idOf);
+      const path = links.length === 0;
+      for (const [row, manifest] of level.object_manifests.entries()) {
+        const own = manifest.flatMap(([chunk, fragment]) => fragments.get(chunk.join("."))![fragment]!);
+        const wanted = objects.get(ids[row]!)!;
+        expect(path ? own : own.sort()).toEqual(path ? wanted : [...wanted].sort());
+      }
+      expect([...ids].sort()).toEqual([...objects.keys()].sort());
+      for (const name of ["length", "score"])
+        for (const [row, value] of (level.object_attributes?.[name]?.data.data ?? []).entries())
+          expect(value).toBe(scores.get(ids[row]!));
+    }
+
+    // Link by link, with the order of their ends and their attributes.
+    const records = (level.links?.["0"].records ?? []).map((ends) =>
+      ends.map(([chunk, row]) => rows.get(chunk.join("."))![row]!),
+    );
+    if (geometry === "graph" || geometry === "mesh") {
+      const once = [...new Set(records.map(String))];
+      expect(once.sort()).toEqual([...new Set(links.map(String))].sort());
+      for (const [r, w] of list(level.link_attributes?.w?.["0"]).entries())
+        expect(w).toBe(weights.get(`${records[r]}`));
+    }
+    if (geometry === "skeletons") {
+      const places = list(typed.all.positions!).map(nameOf);
+      const edges = list(typed.all.edges!).map((edge) => (edge as number[]).map((end) => places[end]!).join());
+      expect(edges.sort()).toEqual(links.map(String).sort());
+    }
+    if (geometry === "mesh") {
+      const places = list(typed.all.vertices!).map(nameOf);
+      const faces = list(typed.all.faces!).map((face) => (face as number[]).map((end) => places[end]!).join());
+      expect(faces.sort()).toEqual(links.map(String).sort());
+    }
+    if (geometry === "polylines" || geometry === "streamlines") {
+      const ids = list(typed.all.object_ids!).map(idOf);
+      for (const [i, parts] of list(typed.all.polylines!).entries())
+        expect((parts as Plain[]).flatMap((part) => list(part).map(nameOf))).toEqual(objects.get(ids[i]!));
+      // Asked for everything, it counts from 0 to the number of objects and passes over other ids.
+      expect(ids.length).toBe([...objects.keys()].filter((id) => id < objects.size).length);
+    }
+    if (geometry === "lines")
+      expect(list(typed.all.endpoints!).map((line) => (line as Plain[]).map(nameOf))).toEqual([...objects.values()]);
+    if (geometry === "points")
+      expect(list(typed.all.positions!).map(nameOf).sort()).toEqual([...vertices.keys()].sort());
+    if (sharedFragments === true) expect(rows.size).toBeGreaterThan(0);
+  });
+
+  it("reads objects, texts, groups and what is empty", () => {
+    const level = found.get("points-objects")!.dump.levels["0"];
+    expect(level.object_id_table!.data.map(idOf)).toEqual(names);
+    expect(level.object_manifests.map((manifest) => manifest.length > 0)).toEqual([false, true, true, true, true]);
+    expect(level.object_attributes!.score!.data.data).toEqual([5, 4, 3, 2, 1]);
+    expect(level.object_attributes!.label!.data.data).toEqual(["e", "世", "", "bb", "a"]);
+    expect(JSON.stringify(level.groups)).toBe(
+      JSON.stringify([[5, { int: "9007199254740993" }], [], { range: [42, 43] }]),
+    );
+    expect(bare((level.group_attributes as { size: Plain }).size)).toEqual([2, 0, 1]);
+    const { positions, vertex_attributes } = found.get("points-objects")!.typed.texts as {
+      [key: string]: { [name: string]: Plain };
+    };
+    const { vertices } = given(cases.find(({ name }) => name === "points-objects")!);
+    const kinds = list(positions as Plain).map((place) => ["soma", "axon", "é世"][vertices.get(nameOf(place))! % 3]);
+    expect(list(vertex_attributes!.kind)).toEqual(kinds);
+
+    const preserved = found.get("points-preserve")!.dump.levels["0"];
+    expect(preserved.object_id_table!.data.map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(preserved.object_manifests.map((manifest) => manifest.length > 0)).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(found.get("empty")!.typed.all).toMatchObject({ vertex_count: 0 });
+  });
+});
