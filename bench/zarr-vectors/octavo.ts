@@ -2,7 +2,7 @@
  * Octavo on the benchmark's stores: octavo.ts STORE KIND COUNT CASE, with the cases, the boxes and the choice of objects of
  * peer.py, and the same line of JSON.
  */
-import { loadZstd } from "../../src/codec/zstd.js";
+import { loadZstdDecoder } from "../../src/codec/zstd.js";
 import type { Batch, Query, VectorDataset } from "../../src/model/vectors.js";
 import { open } from "../../src/node.js";
 import { hash32 } from "./inputs.js";
@@ -79,7 +79,7 @@ const cases: { readonly [what: string]: () => Promise<object> } = {
 };
 
 const peak = (): number => process.resourceUsage().maxRSS / 1024;
-await loadZstd(); // the reference's import brings its codecs along
+await loadZstdDecoder(); // the reference's import brings its codecs along
 const [base, startup] = [peak(), performance.now() / 1e3];
 const answer = await cases[what]!();
 console.log(JSON.stringify({ kind, count, case: what, startup, base, ...answer, peak: peak() }));

@@ -25,13 +25,13 @@ const names: readonly BloscName[] = ["blosclz", "lz4", "lz4hc", "snappy", "zlib"
  */
 export const bloscCodec: CodecEntry = {
   name: "blosc",
-  async load(configuration) {
+  async load(configuration, { decodeOnly = false }) {
     const cname = wordOption(configuration, "blosc", "cname", names, "lz4");
     const clevel = integerOption(configuration, "blosc", "clevel", [0, 9], 5);
     const blocksize = integerOption(configuration, "blosc", "blocksize", [0, 2 ** 31 - 1], 0);
     const typesize = integerOption(configuration, "blosc", "typesize", [0, 2 ** 31 - 1], 0);
     const shuffle = shuffleOption(configuration, typesize);
-    const tools = await loadTools(cname);
+    const tools = await loadTools(cname, decodeOnly);
     return {
       kind: "bytes-bytes",
       decode: (bytes, expected, limits, into) => decodeBlosc(bytes, expected, limits, tools, into),
@@ -58,9 +58,9 @@ function shuffleOption(configuration: CodecSpec["configuration"], typesize: numb
  * A chunk's own header says how it is compressed, whatever the metadata name. The larger codecs are there from the start
  * where the metadata name them or Node has them in itself; any other is loaded when a chunk first asks for it.
  */
-async function loadTools(cname: BloscName): Promise<BloscTools> {
+async function loadTools(cname: BloscName, decodeOnly: boolean): Promise<BloscTools> {
   const load = async (codec: keyof typeof larger): Promise<void> => {
-    tools[codec] ??= await larger[codec]();
+    tools[codec] ??= await larger[codec](decodeOnly);
   };
   const tools: { -readonly [K in keyof BloscTools]: BloscTools[K] } = { kernel: await loadKernel(), load };
   const node = builtin("node:zlib");
@@ -71,5 +71,8 @@ async function loadTools(cname: BloscName): Promise<BloscTools> {
 
 const larger = {
   zlib: async () => (await import("./zlib.js")).loadZlib(),
-  zstd: async () => (await import("./zstd.js")).loadZstd(),
+  zstd: async (decodeOnly: boolean) => {
+    const { loadZstd, loadZstdDecoder } = await import("./zstd.js");
+    return decodeOnly ? loadZstdDecoder() : loadZstd();
+  },
 };

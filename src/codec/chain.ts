@@ -20,6 +20,7 @@ import type {
   CodecSpec,
   EncodeOptions,
   Into,
+  LoadContext,
 } from "./types.js";
 
 export interface CodecChain {
@@ -44,10 +45,16 @@ export interface ChunkCodec {
 const standard = codecRegistry();
 
 export const CodecChain = {
-  async load(specs: readonly CodecSpec[], registry: CodecRegistry = standard): Promise<CodecChain> {
+  /** With `decodeOnly`, what only encoding needs is left out. */
+  async load(
+    specs: readonly CodecSpec[],
+    registry: CodecRegistry = standard,
+    { decodeOnly = false }: { readonly decodeOnly?: boolean } = {},
+  ): Promise<CodecChain> {
+    const context: LoadContext = { decodeOnly, chain: (list) => chain(list) };
     const chain = (list: readonly CodecSpec[]): Promise<Codec[]> =>
       Promise.all(
-        list.map(async ({ name, configuration }) => (await registry.find(name)).load(configuration, { chain })),
+        list.map(async ({ name, configuration }) => (await registry.find(name)).load(configuration, context)),
       );
     const codecs = await chain(specs);
     const names = specs.map(({ name }) => name);

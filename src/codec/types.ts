@@ -95,4 +95,6 @@ export interface CodecEntry {
 export interface LoadContext {
   /** Loads the chain inside a codec that has one (sharding_indexed). */
   chain(specs: readonly CodecSpec[]): Promise<readonly Codec[]>;
+  /** Nothing will be encoded: what only that needs is not loaded. */
+  readonly decodeOnly?: boolean | undefined;
 }

@@ -1,12 +1,15 @@
 /**
- * The two zstds that do the work: Node's own (from 22.15 and 23.8) and the WebAssembly build of @hpcc-js/wasm-zstd, loaded
- * when first needed (docs/decisions/zstd.md says why this one). Both get whole frames that scanZstd has walked.
+ * The zstds that do the work: the kernel's decoder, Node's own (from 22.15 and 23.8), and the WebAssembly build of
+ * @hpcc-js/wasm-zstd, loaded when first needed (docs/decisions/zstd.md says why these). All get whole frames that scanZstd has
+ * walked.
  *
  * The package's own `decompress` copies its result byte by byte through a JavaScript array, forty times slower than the
  * decoding, so its C functions and its memory are called directly. Its version is pinned, and the shape is checked.
  */
-import { LimitExceeded, Unsupported } from "../errors.js";
+import { InvalidInput, LimitExceeded, Unsupported } from "../errors.js";
+import { decodeFault, type Kernel, slack } from "../kernel/index.js";
 import { builtin } from "../platform.js";
+import { missingCode } from "./on-demand.js";
 import { owned } from "./output.js";
 import { xxh64 } from "./xxh64.js";
 
@@ -17,6 +20,36 @@ export interface ZstdEngine {
    * as `into` may lie there.
    */
   decompress(frame: Uint8Array, capacity: number, into?: Uint8Array): Uint8Array | string;
+}
+
+/** Frames beyond this are Node's where it can: a call costs it more than a small frame, a large one less. */
+const SMALL = 256 << 10;
+
+/** Decodes in the kernel; what is too large for its memory, or has no kernel, another does, loaded when it comes to that. */
+export function kernelZstd(kernel: Kernel, other = nativeZstd()): ZstdEngine {
+  let larger = other;
+  return {
+    compress: () => {
+      throw new InvalidInput("this zstd was loaded to decode");
+    },
+    decompress: (frame, capacity, into) => {
+      if (larger !== undefined && frame.length > SMALL) return larger.decompress(frame, capacity, into);
+      const at = frame.length + slack; // nothing is read further behind the frame
+      const { memory, start, zstdDecode } = kernel.reserve(at + capacity);
+      if (zstdDecode === undefined) {
+        if (larger !== undefined) return larger.decompress(frame, capacity, into);
+        throw missingCode("a zstd frame needs a decoder that is not loaded", async () => {
+          larger = await wasmZstd();
+        });
+      }
+      memory.set(frame, start);
+      const size = zstdDecode(start, frame.length, start + at, capacity);
+      if (size < 0) return size === -3 ? "full" : decodeFault(size);
+      if (into?.length !== size) return memory.slice(start + at, start + at + size);
+      into.set(memory.subarray(start + at, start + at + size));
+      return into;
+    },
+  };
 }
 
 export function nativeZstd(): ZstdEngine | undefined {

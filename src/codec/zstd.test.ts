@@ -1,15 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { U64 } from "../bytes/u64.js";
-import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
+import { Corrupt, InvalidInput, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
+import { loadWasmKernel, plainKernel } from "../kernel/index.js";
 import { defaultLimits } from "../limits.js";
+import { withMissingCode } from "./on-demand.js";
 import { xxh64 } from "./xxh64.js";
 import { type Zstd, zstdCodec, zstdWith } from "./zstd.js";
-import { nativeZstd, wasmZstd } from "./zstd-engine.js";
+import { kernelZstd, nativeZstd, wasmZstd } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 const native = nativeZstd();
-const engines: [string, Zstd][] = [["WebAssembly", zstdWith(await wasmZstd())]];
+const wasm = await wasmZstd();
+const engines: [string, Zstd][] = [
+  ["WebAssembly", zstdWith(wasm)],
+  ["the kernel", zstdWith({ ...kernelZstd((await loadWasmKernel())!, undefined), compress: wasm.compress })],
+];
 if (native !== undefined) engines.push(["node:zlib", zstdWith(native)]);
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(" ", ""), "hex"));
@@ -142,6 +148,41 @@ describe.each(engines)("zstd by %s", (_name, zstd) => {
     expect(() => zstd.decompress(bomb, undefined, limits)).toThrow(LimitExceeded);
     expect(performance.now() - started).toBeLessThan(50);
   });
+});
+
+test("what the kernel cannot decode waits for a decoder that can", async () => {
+  const bytes = sample(5000);
+  const zstd = zstdWith(kernelZstd(plainKernel, undefined));
+  const frame = wasm.compress(bytes, 3, true);
+  expect(() => zstd.decompress(frame, 5000, limits)).toThrow(Unsupported);
+  expect(await withMissingCode(() => zstd.decompress(frame, 5000, limits))).toEqual(bytes);
+  expect(() => zstd.compress(bytes, 3)).toThrow(InvalidInput);
+});
+
+test("the kernel finds what the other zstd finds in any bytes, or refuses them", async () => {
+  const kernel = kernelZstd((await loadWasmKernel())!, undefined);
+  const texts = fc.oneof(
+    fc.uint8Array({ maxLength: 2000 }),
+    fc.array(fc.constantFrom(1, 2, 3, 250), { maxLength: 5000 }).map((list) => Uint8Array.from(list)),
+    fc.nat(60000).map(sample),
+  );
+  fc.assert(
+    fc.property(texts, fc.integer({ min: -7, max: 19 }), fc.boolean(), fc.nat(), (bytes, level, checksum, place) => {
+      const frame = wasm.compress(bytes, level, checksum);
+      expect(Buffer.compare(kernel.decompress(frame, bytes.length) as Uint8Array, bytes)).toBe(0);
+      if (bytes.length > 0) expect(kernel.decompress(frame, bytes.length - 1)).toBe("full");
+      const bad = frame.slice();
+      bad[place % frame.length]! ^= 1 << (place & 7);
+      try {
+        scanZstd(bad);
+      } catch {
+        return;
+      }
+      const [mine, theirs] = [kernel, wasm].map((engine) => engine.decompress(bad, bytes.length));
+      if (typeof mine !== "string") expect(Buffer.compare(mine!, theirs as Uint8Array)).toBe(0);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test("the codec checks its configuration", async () => {

@@ -5,12 +5,13 @@
  */
 import { concat } from "../bytes/concat.js";
 import { Corrupt } from "../errors.js";
+import { loadWasmKernel, plainKernel } from "../kernel/index.js";
 import type { Limits } from "../limits.js";
 import { booleanOption, integerOption } from "./options.js";
 import { outputRoom } from "./output.js";
 import { placeFor } from "./room.js";
 import type { CodecEntry, Into } from "./types.js";
-import { nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
+import { kernelZstd, nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 export interface Zstd {
@@ -20,11 +21,24 @@ export interface Zstd {
   decompress(bytes: Uint8Array, expected: number | undefined, limits: Limits, into?: Into): Uint8Array;
 }
 
+let decoder: Promise<ZstdEngine> | undefined;
 let loaded: Promise<Zstd> | undefined;
 
+/** To encode, too. */
 export function loadZstd(): Promise<Zstd> {
-  loaded ??= Promise.resolve(nativeZstd() ?? wasmZstd()).then(zstdWith);
+  loaded ??= Promise.all([nativeZstd() ?? wasmZstd(), loadDecoder()]).then(([{ compress }, { decompress }]) =>
+    zstdWith({ compress, decompress }),
+  );
   return loaded;
+}
+
+/** Only to decode: an encoder is thirty times as much code. */
+export const loadZstdDecoder = async (): Promise<Zstd> => zstdWith(await loadDecoder());
+
+/** In a memory of its own: blosc has its blocks in the kernel's while it asks for the next. */
+function loadDecoder(): Promise<ZstdEngine> {
+  decoder ??= loadWasmKernel().then((kernel) => kernelZstd(kernel ?? plainKernel));
+  return decoder;
 }
 
 export function zstdWith(engine: ZstdEngine): Zstd {
@@ -57,10 +71,10 @@ export function zstdWith(engine: ZstdEngine): Zstd {
 
 export const zstdCodec: CodecEntry = {
   name: "zstd",
-  async load(configuration) {
+  async load(configuration, { decodeOnly }) {
     const level = integerOption(configuration, "zstd", "level", [-131072, 22], 0);
     const checksum = booleanOption(configuration, "zstd", "checksum", false);
-    const zstd = await loadZstd();
+    const zstd = await (decodeOnly === true ? loadZstdDecoder() : loadZstd());
     return {
       kind: "bytes-bytes",
       decode: zstd.decompress,

@@ -25,6 +25,12 @@ export interface Loops {
   readonly blosclzDecode: DecodeLoop;
   readonly snappyDecode: DecodeLoop;
 
+  /**
+   * The content of one zstd frame, which has been walked, into at most `room` bytes: how many, or as `decodeFault` has it. Only
+   * in WebAssembly: whoever finds none uses another zstd.
+   */
+  readonly zstdDecode?: (src: number, srcLen: number, dst: number, room: number) => number;
+
   /** `effort` is LZ4's acceleration: how fast the steps through incompressible bytes grow, from 1. */
   readonly lz4Encode: EncodeLoop;
   readonly blosclzEncode: EncodeLoop;
@@ -67,6 +73,10 @@ export function decodeFault(code: number): string {
       return "a match reaches back before the start";
     case -3:
       return "it holds more than it should";
+    case -5:
+      return "its tables or codes contradict each other";
+    case -6:
+      return "its checksum is another";
     default:
       return "it holds less than it should";
   }

@@ -32,19 +32,21 @@ export interface EncodeTask extends Coding {
 const KEPT = 64;
 const loaded = new Map<string, Promise<ChunkCodec>>();
 
-export function codecOf({ specs, chunk }: Coding): Promise<ChunkCodec> {
-  const key = JSON.stringify([specs, chunk], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+export function codecOf({ specs, chunk }: Coding, decodeOnly: boolean): Promise<ChunkCodec> {
+  const key = JSON.stringify([specs, chunk, decodeOnly], (_, value) =>
+    typeof value === "bigint" ? `${value}n` : value,
+  );
   const known = loaded.get(key);
   if (known !== undefined) return known;
   if (loaded.size === KEPT) loaded.clear();
-  const loading = CodecChain.load(specs).then((chain) => chain.bind(chunk));
+  const loading = CodecChain.load(specs, undefined, { decodeOnly }).then((chain) => chain.bind(chunk));
   loaded.set(key, loading);
   loading.catch(() => loaded.delete(key));
   return loading;
 }
 
 export async function decode(task: ChunkTask): Promise<ChunkData> {
-  const codec = await codecOf(task);
+  const codec = await codecOf(task, true);
   return withMissingCode(() => decodeWith(codec, task));
 }
 
@@ -55,5 +57,5 @@ export function decodeWith(codec: ChunkCodec, { bytes, limits, into, place, chun
 }
 
 export async function encode(task: EncodeTask): Promise<Uint8Array> {
-  return (await codecOf(task)).encode(task.data, task.options);
+  return (await codecOf(task, false)).encode(task.data, task.options);
 }

@@ -22,7 +22,7 @@ export interface FileTask extends Coding {
 }
 
 export async function decodeFile(task: FileTask): Promise<ChunkData | undefined> {
-  const codec = await codecOf(task);
+  const codec = await codecOf(task, true);
   return withMissingCode(() => readAndDecode(codec, task));
 }
 

@@ -24,7 +24,7 @@ export function blobArrays(documents: Documents, level: string): BlobTree {
   const where = (path: string): string => urlOf(documents, full(path));
   const place = (path: string) => placeOf(documents, full(path));
   /** A store has thousands of blobs and two or three ways to encode them. */
-  const chains = oncePerKey((specs) => CodecChain.load(JSON.parse(specs)));
+  const chains = oncePerKey((specs) => CodecChain.load(JSON.parse(specs), undefined, { decodeOnly: true }));
 
   const namesOf = async (path: string, options: ReadOptions | undefined): Promise<readonly string[]> =>
     (await documents.names(full(path), options)) ?? [];

@@ -43,7 +43,7 @@ export interface Pieces {
 export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where: string): Promise<Pieces> {
   if (meta.dtype.kind !== "vlen-bytes")
     throw new Corrupt(`${where} should have elements of bytes of variable length, found ${meta.dtype.kind}`, { where });
-  const { shard } = await chunkCodec(meta, where);
+  const { shard } = await chunkCodec(meta, where, { decodeOnly: true });
   if (shard?.inner.shard !== undefined)
     throw new Unsupported(`${where} has shards within shards, which Octavo does not read here`, { where });
   const undo = await compressors(meta, where);
@@ -181,7 +181,7 @@ async function compressors(meta: ArrayMeta, where: string): Promise<readonly Byt
       `${where} is encoded by ${specs.map(({ name }) => name).join(", ")}; Octavo reads vlen-bytes, compressed or in shards`,
       { where },
     );
-  const { codecs } = await CodecChain.load(specs);
+  const { codecs } = await CodecChain.load(specs, undefined, { decodeOnly: true });
   return codecs.filter((codec): codec is BytesCodec => codec.kind === "bytes-bytes");
 }
 

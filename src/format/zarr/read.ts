@@ -44,7 +44,7 @@ export async function readRegion(array: ZarrArray, region?: Region, options: Rea
   checkResult(meta, axes, limits, array.url);
   if (shape.includes(0)) return result(filled(meta, 0));
 
-  const codec = await chunkCodec(meta, array.url);
+  const codec = await chunkCodec(meta, array.url, { decodeOnly: true });
   const data = options.into === undefined ? blank(meta, elementCount(shape)) : checkInto(options.into, meta, shape);
   const fillMatters = options.into !== undefined || !isBlank(meta);
   const resultStrides = strides(axes.map((axis) => axis.count));
@@ -123,7 +123,7 @@ export async function planRegion(array: ZarrArray, region?: Region): Promise<Rea
   const { meta } = array;
   const { axes } = select(region, meta.shape);
   const chunks = countParts(axes, meta.chunkShape);
-  const inner = (await chunkCodec(meta, array.url)).shard?.inner.spec.shape;
+  const inner = (await chunkCodec(meta, array.url, { decodeOnly: true })).shard?.inner.spec.shape;
   const pieces = inner === undefined ? chunks : countParts(axes, inner);
   const whole = inner === undefined || pieces === chunks * (elementCount(meta.chunkShape) / elementCount(inner));
   const elements = pieces * elementCount(inner ?? meta.chunkShape);

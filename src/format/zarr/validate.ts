@@ -88,7 +88,7 @@ async function* validateArray(array: ZarrArray, options: ValidateOptions): Async
   if (level < 2) return;
   let codec: ChunkCodec;
   try {
-    codec = await chunkCodec(array.meta, array.url);
+    codec = await chunkCodec(array.meta, array.url, { decodeOnly: true });
   } catch (error) {
     yield failure("codec", array.url, error);
     return;
