@@ -50,7 +50,10 @@ export function itemsWriter(
     }
   };
   return {
-    head: () => bytes(lines ? "" : `${jsonOf(about).slice(0, -1)},"items":[`),
+    head: (first) => {
+      const geometry = first?.geometry ?? about.geometry; // that of a composite store may have no links, and is points then
+      return bytes(lines ? "" : `${jsonOf({ ...about, geometry }).slice(0, -1)},"items":[`);
+    },
     batch: (batch) => inPieces(texts(batch)),
     tail: () => bytes(lines ? before : before === "\n" ? "]}\n" : "\n]}\n"),
   };

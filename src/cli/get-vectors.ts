@@ -1,18 +1,28 @@
 /** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Batch, Geometry, Query, Selection, VectorDataset } from "../model/vectors.js";
-import { count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
+import { choice, count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
 import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
 import { bytesText, countText } from "./output.js";
 import { openSink } from "./sink.js";
 import type { ExitCode, Session } from "./verb.js";
+
+const GEOMETRIES = [
+  "points",
+  "lines",
+  "polylines",
+  "streamlines",
+  "graph",
+  "skeletons",
+  "mesh",
+] as const satisfies readonly Geometry[];
 
 /** The fields of a Query by the same names, and what to do with it. */
 export const vectorOptions = {
   level: value("N", "the level, 0 is the finest (default 0)", count),
   "max-vertices": value("N", "the finest level that answers with at most so many", count),
   resolution: value("SIZE", "the coarsest level whose bins are not larger", number),
-  geometry: text("KIND", "which one, where there are several: points, mesh …"),
+  geometry: choice(GEOMETRIES, "which one, where there are several"),
   object: list("ID,…", "these objects", id),
   group: list("N,…", "the objects of these groups", count),
   box: value("X,Y,Z,X,Y,Z", "what touches this box: lower corner, upper corner", numbers),
@@ -57,8 +67,7 @@ export async function getVectors(
 }
 
 function queryOf(given: Given): Query {
-  const { level, resolution, object, group, box, sphere, nearest, where, clip, limit } = given;
-  const geometry = given.geometry as Geometry | undefined;
+  const { geometry, level, resolution, object, group, box, sphere, nearest, where, clip, limit } = given;
   return {
     geometry,
     level,

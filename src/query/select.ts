@@ -21,7 +21,7 @@ export function select(dataset: Queryable, query: Query = {}): Selection {
   if (chosen.length > 1)
     throw new InvalidInput("a query has a level, maxVertices or a resolution, not several of them");
   const at = async (level: number, options: SelectOptions): Promise<Resolved> =>
-    resolve(await dataset.source(level, options), query, options);
+    resolve(await dataset.source(level, options, query.geometry), query, options);
   const resolved = async (options: SelectOptions): Promise<Resolved> => at(await selection.level(options), options);
   const selection: Selection = {
     query,

@@ -185,6 +185,15 @@ describe("get", () => {
     expect(await count("--box", "1e6,1e6,1e6,2e6,2e6,2e6")).toBe(0);
   });
 
+  test("one geometry of several; one that is not there is refused", async () => {
+    const composite = store("v0.9.2/composite");
+    const of = async (geometry: string) => (await json("get", composite, "--geometry", geometry)).items;
+    expect((await of("points"))[0]).toHaveProperty("position");
+    for (const item of await of("mesh")) expect(item.links.every((face: number[]) => face.length === 3)).toBe(true);
+    const { code, stderr } = await octavo(["get", composite, "--geometry", "graph"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/has no graph; it has points, mesh, streamlines\n$/)]);
+  });
+
   test("--plan reads no data and is an upper bound", async () => {
     const query = ["--box", "0,0,0,40,40,40"];
     const plan = await json("get", pyramid, ...query, "--plan", "--json");

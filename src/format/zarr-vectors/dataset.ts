@@ -1,5 +1,5 @@
 /** An opened store as a dataset. */
-import { NotFound } from "../../errors.js";
+import { InvalidInput, NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, Geometry, VectorDataset, VectorLevel } from "../../model/vectors.js";
 import { select } from "../../query/select.js";
@@ -29,6 +29,8 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     const number = Number(level);
     if (!opened.levels.includes(number))
       throw new NotFound(`${url} has no level ${level}; it has ${opened.levels.join(", ")}`);
+    if (geometries.length > 0 && !geometries.includes(geometry))
+      throw new InvalidInput(`${url} has no ${geometry}; it has ${geometries.join(", ")}`, { where: url });
     const [meta, nodes] = await Promise.all([opened.level(number, { signal }), opened.nodes(number, { signal })]);
     return levelSource({ root, meta, nodes, geometry }, { signal });
   });
