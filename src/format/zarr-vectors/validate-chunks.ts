@@ -19,7 +19,7 @@ import { positionsOf } from "./tiles.js";
 import type { Cells } from "./types.js";
 import type { CheckedLevel, LevelCheck } from "./validate-level.js";
 import { PositionCheck } from "./validate-positions.js";
-import { attempt, failure, finding, isFinding, type RuleId } from "./validate-rules.js";
+import { attempt, failure, finding, isFinding, type RuleId, setting } from "./validate-rules.js";
 
 const GROUP = 16; // chunks in memory: each has a megabyte or so of every array
 
@@ -153,7 +153,12 @@ export async function* checkChunks(
     if (meta.vertexCount === found || !known.every((each) => each === 1)) return;
     const says = `level ${meta.level} says that it has ${meta.vertexCount} vertices, but ${found} are there`;
     const never = meta.vertexCount === 0; // stores that were made by low-level calls
-    yield finding(never ? "vertex-count-unset" : "vertex-count", at(""), says, "write the number of vertices");
+    yield finding(
+      never ? "vertex-count-unset" : "vertex-count",
+      at(""),
+      says,
+      setting(meta.path, "write the number of vertices", { vertex_count: found }, "zarr_vectors_level"),
+    );
   }
 }
 
@@ -302,7 +307,7 @@ function* checkFragments(
       "fragments-tile",
       where,
       `fragments_tile says that fragments are the ${rows} rows one after the other, but they are not`,
-      "take fragments_tile away",
+      setting(meta.path, "take fragments_tile away", { fragments_tile: false }, "zarr_vectors_level"),
     );
   let named = total;
   if (index.rows !== undefined) {

@@ -6,7 +6,7 @@ import { folderOf } from "./schema.js";
 import type { Dense } from "./types.js";
 import { checkedInfo } from "./validate-chunks.js";
 import type { CheckedLevel } from "./validate-level.js";
-import { attempt, finding, isFinding, type RuleId } from "./validate-rules.js";
+import { attempt, finding, isFinding, type RuleId, setting } from "./validate-rules.js";
 
 const ROWS = 65_536; // as many as writers put into a chunk
 
@@ -29,7 +29,7 @@ export async function* checkObjectAttributes(level: CheckedLevel, rows: number |
 }
 
 export async function* checkGroups(level: CheckedLevel): AsyncGenerator<Finding> {
-  const { nodes, options, depth, at } = level;
+  const { nodes, options, depth, at, meta } = level;
   const path = nodes.dialect.names === "old" ? "groupings" : "groups";
   if (depth < 3) return;
   const groups = await attempt("groups-decode", at(path), () => readGroups(nodes, options));
@@ -43,7 +43,7 @@ export async function* checkGroups(level: CheckedLevel): AsyncGenerator<Finding>
       "group-count",
       at(path),
       `num_groups is ${said}, but there are ${groups.count}`,
-      "write the number of groups",
+      setting(`${meta.path}/${path}`, "write the number of groups", { num_groups: groups.count }),
     );
   for await (const { path, array } of dense(level, folderOf("group", nodes.dialect))) {
     if (isFinding(array)) yield array;

@@ -16,7 +16,7 @@ import { checkChunks } from "./validate-chunks.js";
 import { checkLevelDocument } from "./validate-documents.js";
 import { checkLinks } from "./validate-links.js";
 import { checkObjects } from "./validate-objects.js";
-import { attempt, finding, isFinding } from "./validate-rules.js";
+import { attempt, finding, isFinding, setting } from "./validate-rules.js";
 
 /** What is checked, and where. */
 export interface LevelCheck {
@@ -96,7 +96,12 @@ async function* checkPresent({ meta, nodes, options, at }: LevelCheck): AsyncGen
       "arrays-present",
       at(""),
       `arrays_present names ${lost.join(", ")}, which is not there`,
-      "name what is there",
+      setting(
+        meta.path,
+        "name what is there",
+        { arrays_present: meta.arraysPresent.filter((name) => !lost.includes(name)) },
+        "zarr_vectors_level",
+      ),
     );
 }
 
@@ -154,7 +159,11 @@ export async function* checkDirectory({ at, meta, options }: LevelCheck, cells: 
   }));
   if (isFinding(found)) return yield found;
   const { stored, named } = found;
-  const fix = "write the directory of the chunks that are stored";
+  // What is named and not stored stays named: a lost chunk must not become one that never was.
+  const keys = new Set([...keysOf(stored), ...(named === undefined ? [] : keysOf(named))]);
+  const fix = setting(`${meta.path}/${cells.path}`, "write the directory of the chunks that are stored", {
+    nonempty_chunks: [...keys].sort(),
+  });
   if (named === undefined) {
     if (!meta.presenceDeferred && stored.count > 0)
       yield finding(
@@ -184,6 +193,9 @@ export async function* checkDirectory({ at, meta, options }: LevelCheck, cells: 
 function namedBy({ nonempty_chunks: keys }: JsonObject, where: string, rank: number): Directory | undefined {
   return Array.isArray(keys) ? Directory.ofKeys(keys as string[], rank, where) : undefined;
 }
+
+const keysOf = ({ count, rank, coords }: Directory): string[] =>
+  Array.from({ length: count }, (_, row) => Directory.key(coords, row * rank, rank));
 
 /** The keys of `all` that `some` does not have. */
 function missing(all: Directory, some: Directory): string[] {

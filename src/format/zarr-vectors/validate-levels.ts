@@ -3,7 +3,7 @@ import type { Finding, ValidateOptions } from "../../model/format.js";
 import { Delta, type LevelLinks, linksBetween } from "./link-levels.js";
 import type { OpenedStore } from "./open-nodes.js";
 import type { CheckedLevel } from "./validate-level.js";
-import { attempt, failure, finding, isFinding } from "./validate-rules.js";
+import { attempt, failure, finding, isFinding, setting } from "./validate-rules.js";
 
 export async function* checkPyramid(
   opened: OpenedStore,
@@ -111,7 +111,10 @@ async function* checkLinksBetween(
         "link-count",
         at(`links/${name}`),
         `num_physical_records is ${said}, but there are ${records}`,
-        "write the number of links",
+        setting(`${meta.path}/links/${name}`, "write the number of links", {
+          num_links: records,
+          num_physical_records: records,
+        }),
       );
   }
 }

@@ -14,7 +14,7 @@ import { linksOf } from "./link-source.js";
 import type { Cells } from "./types.js";
 import { checkedInfo } from "./validate-chunks.js";
 import { type CheckedLevel, checkDirectory } from "./validate-level.js";
-import { attempt, failure, finding, isFinding } from "./validate-rules.js";
+import { attempt, failure, finding, isFinding, setting } from "./validate-rules.js";
 
 const GROUP = 64;
 
@@ -126,20 +126,19 @@ interface Sum {
 }
 
 async function* checkCounts(
-  { nodes, options, at }: CheckedLevel,
+  { nodes, options, at, meta }: CheckedLevel,
   { path, duplicate }: Family,
   { records, links, copies }: Sum,
 ): AsyncGenerator<Finding> {
+  const fix = setting(`${meta.path}/${path}`, "write the number of links", {
+    num_links: links,
+    num_physical_records: records,
+  });
   const { num_links: said, num_physical_records: rows } = (await nodes.attributes(path, options)) ?? {};
   if (typeof said === "number" && said !== links)
-    yield finding("link-count", at(path), `num_links is ${said}, but there are ${links}`, "write the number of links");
+    yield finding("link-count", at(path), `num_links is ${said}, but there are ${links}`, fix);
   if (typeof rows === "number" && rows !== records)
-    yield finding(
-      "link-count",
-      at(path),
-      `num_physical_records is ${rows}, but there are ${records}`,
-      "write the number of links",
-    );
+    yield finding("link-count", at(path), `num_physical_records is ${rows}, but there are ${records}`, fix);
   if (duplicate && copies !== records)
     yield finding(
       "link-copies",
@@ -373,6 +372,6 @@ async function* checkFlat(level: CheckedLevel): AsyncGenerator<Finding> {
       "link-count",
       at(path),
       `num_links is ${said}, but there are ${records}`,
-      "write the number of links",
+      setting(`${meta.path}/${path}`, "write the number of links", { num_links: records }),
     );
 }

@@ -12,11 +12,11 @@ import { Int64 } from "./int64.js";
 import { Manifests } from "./manifest.js";
 import { type Layout, layoutOf, place } from "./object-pages.js";
 import { readIds } from "./objects.js";
-import { OWNERS } from "./owner-column.js";
+import { OWNERS, ownerColumn, SEALS } from "./owner-column.js";
 import { readEach } from "./validate-chunks.js";
 import { checkGroups, checkObjectAttributes } from "./validate-columns.js";
 import { type CheckedLevel, checkDirectory } from "./validate-level.js";
-import { attempt, failure, finding, isFinding } from "./validate-rules.js";
+import { attempt, failure, finding, isFinding, setting } from "./validate-rules.js";
 
 /** What each layout of an index is made of. */
 const BLOBS = ["data", "offsets"];
@@ -53,7 +53,7 @@ export async function* checkObjects(level: CheckedLevel): AsyncGenerator<Finding
 
 /** The index and its document; undefined where there is none that can be read. */
 async function* checkIndex(
-  { opened, nodes, options, depth, at, table }: CheckedLevel,
+  { opened, nodes, options, depth, at, table, meta }: CheckedLevel,
   attributes: JsonObject | undefined,
 ): AsyncGenerator<Finding, Layout | undefined> {
   const where = at("object_index");
@@ -103,7 +103,7 @@ async function* checkIndex(
       "object-count",
       where,
       `num_objects is ${said}, but there are ${layout.rows} manifests`,
-      "write the number of manifests",
+      setting(`${meta.path}/object_index`, "write the number of manifests", { num_objects: layout.rows }),
     );
   return layout;
 }
@@ -190,7 +190,7 @@ async function* checkManifests(level: CheckedLevel, attributes: JsonObject, layo
       "present-count",
       where,
       `num_present is ${said}, but ${present} objects have fragments`,
-      "write the number of objects that have any",
+      setting(`${meta.path}/object_index`, "write the number of objects that have any", { num_present: present }),
     );
   let unowned = 0;
   for (let f = 0; f < owner.length; f++) if (owner[f] === NOBODY) unowned++;
@@ -271,36 +271,45 @@ async function* rowByRow(
   return Manifests.concat(parts, table.rank);
 }
 
-/** The column of owners, which is an index that others may leave behind: a warning, because readers do not trust it. */
+/**
+ * The column of owners. Readers trust it as long as its seal holds (owner-column.ts): then what is wrong in it is an error.
+ * Otherwise they read all manifests, which is slow and right. Fragments beyond its end belong to nobody.
+ */
 async function* checkOwners(level: CheckedLevel, first: Uint32Array, owner: Int32Array): AsyncGenerator<Finding> {
-  const { nodes, options, at, table, ids, fragments, known } = level;
+  const { nodes, options, at, table, ids, fragments, known, meta } = level;
   const cells = await attempt("array", at(OWNERS), () => nodes.cells(OWNERS, options));
   if (isFinding(cells)) return yield cells;
   if (cells === undefined || ids === undefined) return;
   yield* checkDirectory(level, cells);
-  const fix = "write the owners that the manifests say";
-  const count = Math.min(table.count, fragments.length);
-  let [wrong, short, where] = [0, 0, ""];
-  for (let chunk = 0; chunk < count; chunk += 64) {
-    const chunks = Array.from({ length: Math.min(64, count - chunk) }, (_, i) => chunk + i);
+  let [wrong, where] = [0, ""];
+  for (let from = 0; from < table.count; from += 64) {
+    const chunks = Array.from({ length: Math.min(64, table.count - from) }, (_, i) => from + i);
     for (const [i, bytes] of (await readEach(level, table, cells, chunks)).entries()) {
-      const c = chunks[i]!;
+      const chunk = chunks[i]!;
       if (isFinding(bytes)) yield bytes;
-      if (isFinding(bytes) || known[c] === 0 || fragments[c] === 0) continue;
-      if (bytes === undefined || bytes.length !== 8 * fragments[c]!) {
-        if (short++ === 0 && wrong === 0) where = at(OWNERS, c);
-        continue;
-      }
-      const values = Int64.values(bytes);
-      for (let f = 0; f < values.length; f++) {
-        const row = owner[first[c]! + f]!;
-        if (values[f] === (row < 0 ? BigInt(row) : ids[row])) continue;
-        if (wrong++ === 0 && short === 0) where = at(OWNERS, c);
+      if (isFinding(bytes) || known[chunk] === 0) continue;
+      const count = fragments[chunk]!;
+      const values = Int64.values(bytes ?? new Uint8Array());
+      if (bytes !== undefined && (bytes.length % 8 !== 0 || values.length > count))
+        yield finding(
+          "attribute-rows",
+          at(OWNERS, chunk),
+          `there should be ${count} owners of int64 at most, found ${bytes.length} bytes`,
+        );
+      for (let f = 0; f < count; f++) {
+        const row = owner[first[chunk]! + f]!;
+        if ((values[f] ?? BigInt(NOBODY)) === (row < 0 ? BigInt(row) : ids[row])) continue;
+        if (wrong++ === 0) where = at(OWNERS, chunk);
       }
     }
   }
-  if (short > 0)
-    yield finding("owner-column", where, `the owners of ${short} chunks are not one for each fragment`, fix);
-  if (wrong > 0)
-    yield finding("owner-column", where, `the owners of ${wrong} fragments are not those of the manifests`, fix);
+  const trusted = (await ownerColumn(nodes, table, options)) !== undefined;
+  const fix = { says: "write the owners that the manifests say", owners: meta.level };
+  const says = `the owners of ${wrong} fragments are not those of the manifests`;
+  if (wrong > 0 && trusted) {
+    const { [SEALS]: _, ...rest } = cells.attributes;
+    yield finding("owner-seal", where, says, { says: fix.says, node: `${meta.path}/${OWNERS}`, change: () => rest });
+  } else if (wrong > 0) yield finding("owner-column", where, says, fix);
+  else if (!trusted && cells.attributes[SEALS] !== undefined)
+    yield finding("owner-column", at(OWNERS), "the owners are right, but their seal no longer holds", fix);
 }

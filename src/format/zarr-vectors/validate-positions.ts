@@ -11,7 +11,7 @@ import type { Positions } from "../../model/vectors.js";
 import type { FragmentIndex } from "./fragment-index.js";
 import { geometryOf } from "./geometry.js";
 import type { LevelCheck } from "./validate-level.js";
-import { finding } from "./validate-rules.js";
+import { finding, setting } from "./validate-rules.js";
 
 const ROUNDS = 2 ** -22;
 
@@ -101,6 +101,10 @@ export const PositionCheck = {
       },
       *end() {
         const { bounds } = root;
+        const widened = (): number[][] => [
+          bounds.min.map((value, axis) => Math.min(value, low[axis]!)),
+          bounds.max.map((value, axis) => Math.max(value, high[axis]!)),
+        ];
         for (let axis = 0; axis < dims; axis++) {
           const slack = slackOf(axis, bounds.min[axis]!, bounds.max[axis]!);
           if (!(low[axis]! < bounds.min[axis]! - slack || high[axis]! > bounds.max[axis]! + slack)) continue;
@@ -108,7 +112,7 @@ export const PositionCheck = {
             "bounds",
             opened.url,
             `the vertices of level ${meta.level} go from ${low[axis]} to ${high[axis]} along ${root.axes[axis]!.name}, the bounds from ${bounds.min[axis]} to ${bounds.max[axis]}`,
-            "widen the bounds",
+            setting("", "widen the bounds", { bounds: widened() }, "zarr_vectors"),
           );
         }
       },

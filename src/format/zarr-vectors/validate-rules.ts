@@ -2,6 +2,7 @@
  * The rules of `validate`, each with the level from which on it is checked, how bad it is, and what it says. docs/formats/zarr-vectors-rules.md
  * is this table; a test compares them, and another breaks each of them.
  */
+import type { JsonObject } from "../../bytes/json.js";
 import { OctavoError } from "../../errors.js";
 import type { Finding, Severity } from "../../model/format.js";
 import { isNotGiven } from "../../store/failure.js";
@@ -88,7 +89,12 @@ export const rules = {
   "fragments-disjoint": rule(5, "error", "two manifests name one fragment in a level that does not share any"),
   "fragments-unowned": rule(5, "info", "fragments that no object has"),
   "present-count": rule(5, "error", "another number of objects has fragments than the index says"),
-  "owner-column": rule(5, "warning", "the column of owners is short, or names others than the manifests do"),
+  "owner-column": rule(
+    5,
+    "warning",
+    "the owners of fragments are not those of the manifests, or no longer sealed: all manifests are read",
+  ),
+  "owner-seal": rule(5, "error", "the owners of fragments are sealed, and not those of the manifests"),
   "group-members": rule(5, "error", "a group names an object that is not there"),
   "present-mask": rule(5, "error", "the mask of an object attribute has not one 0 or 1 for each object"),
   "link-ends": rule(5, "error", "a link ends at a vertex or in a chunk that is not there"),
@@ -101,9 +107,34 @@ export const rules = {
 
 export type RuleId = keyof typeof rules;
 
-export function finding(id: RuleId, where: string, message: string, fix?: string): Finding {
+/** What repairs something, in words and as a change: of a node's attributes, of the owners of a level, or of the log. */
+export type Fix = { readonly says: string } & (
+  | { readonly node: string; readonly change: (attributes: JsonObject) => JsonObject }
+  | { readonly owners: number }
+  | { readonly consolidated: true }
+  | { readonly recover: true }
+);
+
+const fixes = new WeakMap<Finding, Fix>();
+
+/** What would repair it; undefined where nothing does that is told by the rest. */
+export const fixOf = (found: Finding): Fix | undefined => fixes.get(found);
+
+/** Sets attributes of a node, or of an object in them. */
+export const setting = (node: string, says: string, values: JsonObject, inside?: string): Fix => ({
+  says,
+  node,
+  change: (attributes) =>
+    inside === undefined
+      ? { ...attributes, ...values }
+      : { ...attributes, [inside]: { ...(attributes[inside] as JsonObject), ...values } },
+});
+
+export function finding(id: RuleId, where: string, message: string, fix?: Fix): Finding {
   const { severity } = rules[id];
-  return { severity, rule: `zarr-vectors/${id}`, where, message, ...(fix !== undefined && { fix }) };
+  const found = { severity, rule: `zarr-vectors/${id}`, where, message, ...(fix && { fix: fix.says }) };
+  if (fix !== undefined) fixes.set(found, fix);
+  return found;
 }
 
 /** What went wrong as a finding; errors that are not Octavo's pass through. */

@@ -19,6 +19,7 @@ import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { FragmentIndex } from "./fragment-index.js";
 import { Int64 } from "./int64.js";
+import { sealOf } from "./owner-column.js";
 import { validateZarrVectors } from "./validate.js";
 import { type RuleId, rules } from "./validate-rules.js";
 
@@ -39,6 +40,7 @@ interface Damage {
 
 const graph = (change: (files: Files) => void, says?: string): Damage => ({ break: change, ...(says && { says }) });
 const points = (change: (files: Files) => void): Damage => ({ store: tinyPoints, break: change });
+const OWNERS = "0/fragment_attributes/object_id";
 const explicit = (...lists: number[][]): Uint8Array =>
   FragmentIndex.encode(FragmentIndex.of(lists, { forceExplicit: true }));
 
@@ -263,8 +265,14 @@ const damages: { readonly [rule in Exclude<RuleId, "unavailable" | "note">]: Dam
   "present-count": graph((files) => files.attributes("0/object_index", (own) => (own.num_present = 1)), "2 objects"),
   "owner-column": [
     graph((files) => files.cell("0/fragment_attributes/object_id", "0.0", rows([5, 5])), "1 fragments"),
-    graph((files) => files.cell("0/fragment_attributes/object_id", "0.0", rows([5])), "1 chunks"),
+    graph((files) => files.cell("0/fragment_attributes/object_id", "0.0", rows([5])), "1 fragments"),
+    graph((files) => files.attributes(OWNERS, (own) => (own.octavo_seals = { object_index: "0" })), "seal"),
   ],
+  "owner-seal": graph((files) => {
+    const seal = sealOf(files.get("0/object_index/zarr.json")!);
+    files.attributes(OWNERS, (own) => (own.octavo_seals = { object_index: seal }));
+    files.cell(OWNERS, "0.0", rows([5, 5]));
+  }),
   "group-members": graph((files) => files.blobs("0/groups", [rows([5, 6]), rows([9])], { num_groups: 2 }), "6 first"),
   "present-mask": {
     store: () => golden("v0.7.0-legacy-index/pyramid_points_objects_sparse"),

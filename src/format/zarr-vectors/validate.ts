@@ -62,7 +62,7 @@ async function* leftovers({ store, at, url }: OpenedStore, { signal }: ValidateO
         "torn-transaction",
         headKey(at),
         "a committed change has not been brought to its place: Octavo reads it from the log, other software does not see it",
-        "bring the change to its place",
+        { says: "bring the change to its place", recover: true },
       );
     if (!store.can.list) return;
     const { keys } = await store.children(at, { signal, partial: true });
@@ -83,7 +83,11 @@ async function* consolidated({ store, at, url }: OpenedStore, options: ValidateO
   if (isFinding(root) || root.kind !== "group" || root.meta.consolidated === undefined) return;
   for await (const found of checkConsolidated(root, options)) {
     if (found instanceof Error) yield failure("array", url, found);
-    else yield finding("consolidated-differs", url, found, "take the consolidated metadata away, or write them again");
+    else
+      yield finding("consolidated-differs", url, found, {
+        says: "take the consolidated metadata away",
+        consolidated: true,
+      });
   }
 }
 
