@@ -30,6 +30,7 @@ export async function* answer(question: Resolved, options: SelectOptions): Async
     yield handed(kept, question);
     if (left <= 0) break;
   }
+  options.signal?.throwIfAborted();
   if (!answered.open) return;
   for await (const batch of linksBetween(question, answered, (whole) => cutTo(whole, question), options))
     yield handed(batch, question);

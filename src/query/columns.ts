@@ -181,7 +181,7 @@ function absentColumn(info: AttributeInfo, rows: number): Column {
     ? new Array<string>(size)
     : typed({ shape: [size], dtype, data: new Uint8Array(size * (dtype as FixedDataType).size) });
   fillAbsent(values, info);
-  return { info: { ...info, absent: absentValue(info) }, values };
+  return { info: rows === 0 ? info : { ...info, absent: absentValue(info) }, values };
 }
 
 /** Columns without rows, of the type that conditions expect. */

@@ -6,8 +6,8 @@
  */
 import type { SelectOptions } from "../model/vectors.js";
 import { matching } from "./answer.js";
-import { type Assembled, isPath } from "./assemble.js";
-import type { Candidates } from "./candidates.js";
+import { type Assembled, isPath, linkWidthOf } from "./assemble.js";
+import { everything } from "./candidates.js";
 import { isOwn, linkCounts, type Masks, masksOf, ownerOfVertices } from "./masks.js";
 import { distance2ToSegment, distance2ToTriangle, KNearest, nearestInRows } from "./nearest.js";
 import { Region } from "./region.js";
@@ -22,7 +22,7 @@ export async function* nearest(asked: Resolved, options: SelectOptions): AsyncGe
   const { region, heap } = await search(question, points ? rankPoints : rankObjects, options);
   if (heap.count === 0) return;
   if (points) yield* chosenPoints({ ...question, region }, heap, options);
-  else if (question.region === undefined) yield* matching(question, options, chosenObjects(heap));
+  else if (question.region === undefined) yield* chosenObjects(question, heap, options);
   else yield* chosenPieces(question, heap, options);
 }
 
@@ -159,13 +159,33 @@ function offer(heap: KNearest, distance2: number, chunk: number, row: number): v
   if (distance2 < INFINITE) KNearest.push(heap, distance2, chunk, row);
 }
 
-function chosenObjects({ count, chunk, row }: KNearest): Candidates {
+async function* chosenObjects(question: Resolved, heap: KNearest, options: SelectOptions): AsyncGenerator<Assembled> {
+  const { source, where } = question;
+  const { count, chunk, row } = heap;
   const [rows, orphans] = [new RowList(), new PartList()];
   for (let i = 0; i < count; i++) {
     if (chunk[i]! < 0) rows.add(row[i]!);
     else orphans.add(chunk[i]!, row[i]!);
   }
-  return { rows: rows.sorted(), orphans: PartList.sorted(orphans.done()), exact: true };
+  const chosen = { rows: rows.sorted(), orphans: PartList.sorted(orphans.done()), exact: true };
+  // What a part without an object satisfies may depend on links to others.
+  const needsOthers = where !== undefined && linkWidthOf(source) > 0 && chosen.orphans.part.length > 0;
+  if (!needsOthers) {
+    yield* matching(question, options, chosen);
+    return;
+  }
+  const all = await everything(source, chosen.rows, true, options);
+  const isChosen = new Set(Array.from(chosen.orphans.chunk, (c, i) => `${c}.${chosen.orphans.part[i]}`));
+  for await (const batch of matching(question, options, all)) {
+    const things = lonePieces(batch);
+    const mask = new Uint8Array(batch.positions.length / batch.dims);
+    for (let part = 0; part < batch.objects.length; part++) {
+      const f = things.fragment[things.ofPart[part]!];
+      const key = f === undefined ? "" : `${batch.fragments.chunk[f]}.${batch.fragments.part[f]}`;
+      if (f === undefined || isChosen.has(key)) mask.fill(1, batch.parts[part]!, batch.parts[part + 1]!);
+    }
+    if (mask.includes(1)) yield subset(batch, mask);
+  }
 }
 
 /** For each part of a batch how near it is; the links of an object are told to the part of their first end. */

@@ -63,8 +63,14 @@ async function look(
   const place = some.length === 0 ? NOWHERE : await source.objects!.place(some, options);
   const [first, last] = [Math.max(0, from - rows.length), Math.max(0, to - rows.length)];
   const all = withOrphans({ rows: Int32Array.from(some), place, sizes: new Map() }, orphans, first, last);
-  const kept = needed === undefined ? all : await restrict(question, all, needed, options);
-  return { ...kept, sizes: await partSizes(source, kept.place.chunk, options) };
+  if (needed === undefined) return { ...all, sizes: await partSizes(source, all.place.chunk, options) };
+  if (!isPath(source)) {
+    const kept = chooseBlocks(all.rows, all.place, inNeeded(all.place, needed));
+    return { ...kept, sizes: await partSizes(source, kept.place.chunk, options) };
+  }
+  // Which steps of a path cross the region is only known of parts with vertices.
+  const sizes = await partSizes(source, all.place.chunk, options);
+  return { ...(await restrict(question, { ...all, sizes }, needed, options)), sizes };
 }
 
 const NOWHERE: Placement = {
@@ -152,23 +158,32 @@ export async function neededChunks({ source, region }: Resolved, options: ReadOp
   return needed;
 }
 
-/** Only the blocks that are needed; of paths also those joined across the region. */
+function inNeeded({ chunk }: Placement, needed: Uint8Array): Uint8Array {
+  const keep = new Uint8Array(chunk.length);
+  for (let b = 0; b < keep.length; b++) keep[b] = needed[chunk[b]!]!;
+  return keep;
+}
+
+/** Of paths the blocks that are needed, and those joined across the region with all that is between them. */
 async function restrict(
   { source, region }: Resolved,
   { rows, place, sizes }: Items,
   needed: Uint8Array,
   options: ReadOptions,
-): Promise<Items> {
-  const keep = new Uint8Array(place.chunk.length);
-  for (let b = 0; b < keep.length; b++) keep[b] = needed[place.chunk[b]!]!;
-  if (isPath(source)) {
-    const meets = hullTest(await source.chunks(options), source.dims, meeting(region!));
-    for (let i = 0; i < rows.length; i++) {
-      for (let b = place.offsets[i]! + 1; b < place.offsets[i + 1]!; b++)
-        if (meets(place.chunk[b - 1]!, place.chunk[b]!)) keep.fill(1, b - 1, b + 1);
+): Promise<Omit<Items, "sizes">> {
+  const keep = inNeeded(place, needed);
+  const meets = hullTest(await source.chunks(options), source.dims, meeting(region!));
+  const { offsets, chunk, first, count } = place;
+  for (let i = 0; i < rows.length; i++) {
+    let last = -1;
+    for (let b = offsets[i]!; b < offsets[i + 1]!; b++) {
+      const parts = sizes.get(chunk[b]!);
+      if (parts?.[first[b]!] === parts?.[first[b]! + count[b]!]) continue;
+      if (last >= 0 && meets(chunk[last]!, chunk[b]!)) keep.fill(1, last, b + 1);
+      last = b;
     }
   }
-  return { ...chooseBlocks(rows, place, keep), sizes };
+  return chooseBlocks(rows, place, keep);
 }
 
 function chooseBlocks(rows: Int32Array, place: Placement, keep: Uint8Array): Omit<Items, "sizes"> {

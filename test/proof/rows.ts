@@ -5,8 +5,9 @@ import { honesty } from "./honesty.js";
 import { poison } from "./json.js";
 import { kills } from "./kills.js";
 import { memory } from "./memory.js";
+import { queries } from "./queries.js";
 import { roundTrip } from "./round-trip.js";
 import type { Row } from "./row.js";
 import { writers } from "./writers.js";
 
-export const rows: readonly Row[] = [damage, honesty, roundTrip, kills, failing, writers, memory, poison];
+export const rows: readonly Row[] = [damage, honesty, roundTrip, kills, failing, writers, memory, poison, queries];
