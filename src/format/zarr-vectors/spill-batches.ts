@@ -112,6 +112,7 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     links: links && { width: links.width, ends: links.ends(), columns: links.columns() },
     vertexColumns: vertexColumns(),
     objectColumns: objectColumns(),
+    repeats: rows.repeats,
   });
 }
 

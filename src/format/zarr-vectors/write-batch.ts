@@ -25,6 +25,8 @@ export interface Rows {
   readonly links: Links | undefined;
   readonly vertexColumns: Columns;
   readonly objectColumns: Columns;
+  /** The vertices have come before; only the links are new. */
+  readonly repeats: boolean;
 }
 
 export type Dtype = NonNullable<Plan["dtype"]>;
@@ -50,10 +52,8 @@ export function rowsOf(plan: Plan, dtype: Dtype, batch: BatchParts, extent: Exte
   const { parts = Uint32Array.of(0, count), ids = new BigInt64Array() } = batch;
   const objects = batch.objects ?? new Int32Array(parts.length - 1).fill(ids.length === 1 ? 0 : -1);
   const { links = undefined, vertexColumns = none, objectColumns = none } = batch;
-  if (batch.repeats === true)
-    throw new Unsupported(
-      "links between objects of different batches cannot be written: put these objects into one batch",
-    );
+  if (batch.repeats === true && geometry === "skeletons")
+    throw new Unsupported("links between skeletons of different batches cannot be written: put these into one batch");
   if (!Number.isInteger(count) || parts[0] !== 0 || parts[parts.length - 1] !== count)
     throw new InvalidInput(
       `${batch.positions.length} numbers should be whole vertices of ${dims}, in parts from 0 to the last`,
@@ -76,7 +76,18 @@ export function rowsOf(plan: Plan, dtype: Dtype, batch: BatchParts, extent: Exte
     for (let i = 0; i < links.ends.length; i++)
       if (links.ends[i]! >= count) throw new InvalidInput(`a link names vertex ${links.ends[i]} of ${count}`);
   }
-  const whole = { count, ...round(batch.positions, dtype), parts, objects, ids, links, vertexColumns, objectColumns };
+  const repeats = batch.repeats === true;
+  const whole = {
+    count,
+    ...round(batch.positions, dtype),
+    parts,
+    objects,
+    ids,
+    links,
+    vertexColumns,
+    objectColumns,
+    repeats,
+  };
   return withoutEmpty(plan, withPolicies(plan, dtype, whole, extent, dropped));
 }
 
@@ -224,6 +235,7 @@ function without(rows: Rows, bad: Uint8Array, { dims, geometry }: Plan, dropped:
     links: rows.links && keptLinks(rows.links, place),
     vertexColumns: pickRows(rows.vertexColumns, keep),
     objectColumns: pickRows(rows.objectColumns, idRows),
+    repeats: rows.repeats,
   };
 }
 

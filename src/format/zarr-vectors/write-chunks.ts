@@ -1,6 +1,7 @@
 /** The cells of vertices: positions, fragments, attributes, and the owner of each fragment. */
 import { halfToNumber } from "../../bytes/half.js";
 import { bytesOf } from "../../codec/numeric.js";
+import { InvalidInput } from "../../errors.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { Plan } from "./description.js";
 import { FragmentIndex } from "./fragment-index.js";
@@ -8,7 +9,7 @@ import type { Bucket, Spool } from "./spill.js";
 import type { Arrays } from "./write-arrays.js";
 import type { Dtype } from "./write-batch.js";
 import type { Intake } from "./write-columns.js";
-import type { Fragments } from "./write-cut.js";
+import { type Again, bytesAt, type Fragments } from "./write-cut.js";
 import { type Layout, unitsOf } from "./write-layout.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
@@ -29,6 +30,8 @@ export interface ChunkContext {
   readonly layout: Layout;
   /** undefined: points without objects. */
   readonly table: ObjectTable | undefined;
+  /** Vertices that came again for the sake of links, by chunk: their rows are found here. */
+  readonly repeated: ReadonlyMap<number, readonly Again[]>;
   /** Vertices of each chunk. */
   readonly sizes: ArrayLike<number>;
 }
@@ -50,7 +53,7 @@ export async function writeChunks(context: ChunkContext): Promise<{ shared: bool
   let shared = false;
   let stored = 0;
   await forEachConcurrent(
-    unitsOf(grid, chunks, (chunk) => sizes[chunk]! * rowBytes),
+    unitsOf(grid, chunks, (chunk) => (sizes[chunk] ?? 0) * rowBytes),
     4,
     async (unit) => {
       const buckets = await vertices.read(unit);
@@ -112,6 +115,8 @@ function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket
     const order = byFragments(new Uint32Array(which!.buffer, which!.byteOffset, rows), layout.first, taken);
     sorted = [positions!, ...rest].map((column) => (order === undefined ? column : pick(column, rows, order)));
   }
+  const again = context.repeated.get(chunk);
+  if (again !== undefined) findAgain(again, own, sorted, rows, context);
   if (plan.sharedFragments !== true) return { columns: sorted, counts, owner, several: false };
   const once = share(sorted, rows, counts);
   const stored = BigInt64Array.from(once.kept, (i) => owner[i]!);
@@ -127,6 +132,30 @@ function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket
     owner: stored,
     several: once.kept.length < own.length,
   };
+}
+
+/** The rows of vertices that came again. What is not there, or there twice, cannot be linked to. */
+function findAgain(
+  again: readonly Again[],
+  own: Uint32Array,
+  columns: readonly Uint8Array[],
+  rows: number,
+  { fragments, layout }: ChunkContext,
+): void {
+  const known = new Map<string, number>();
+  for (const f of own)
+    for (let row = layout.first[f]!, end = row + fragments.size.values[f]!; row < end; row++) {
+      const name = `${fragments.owner.values[f]} ${bytesAt(columns, rows, row)}`;
+      known.set(name, known.has(name) ? -1 : row);
+    }
+  for (const { fragment, owner, bytes } of again) {
+    const row = known.get(`${owner} ${bytes}`);
+    if (row === undefined || row < 0)
+      throw new InvalidInput(
+        `a link names a vertex of an earlier batch that ${row === undefined ? "never came" : "came twice, so that nobody can tell which"}`,
+      );
+    layout.first[fragment] = row;
+  }
 }
 
 /** The row that comes to each place, in the order of fragments; undefined where all are in theirs. */

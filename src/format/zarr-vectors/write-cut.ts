@@ -20,9 +20,19 @@ import { Growing, type Numbering, numbering } from "./write-numbering.js";
 /** All fragments so far, by number. */
 export interface Fragments {
   readonly chunk: Growing;
-  /** The number of its object + 1; 0: nobody's. */
+  /** The number of its object + 1; 0: nobody's; AGAIN: no fragment, but one vertex that has come before. */
   readonly owner: Growing;
   readonly size: Growing;
+}
+
+export const AGAIN = 2 ** 32 - 1;
+
+/** A vertex that came again for the sake of a link: found by all that is stored of it, when its chunk is written. */
+export interface Again {
+  readonly fragment: number;
+  /** As in `Fragments`. */
+  readonly owner: number;
+  readonly bytes: string;
 }
 
 /** For some vertices, or ends of links: the fragment of each and the place in it. */
@@ -44,6 +54,10 @@ export interface Cutter {
   readonly fragments: Fragments;
   /** `owners` is the number of the object of each part, or −1. */
   cut(rows: Rows, owners: Int32Array): Cut;
+  /** The same for vertices that have come before; `columns` is all that is stored of them. */
+  again(rows: Rows, owners: Int32Array, columns: readonly Uint8Array[]): Places;
+  /** Those vertices, by chunk. */
+  readonly repeated: ReadonlyMap<number, Again[]>;
   /** Whether an object has vertices already. */
   has(object: number): boolean;
 }
@@ -156,12 +170,39 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     return { segments: { count: segments, buckets, starts, rows: count }, places: undefined, bridges: undefined };
   }
 
+  const repeated = new Map<number, Again[]>();
+  function again({ positions, parts, count }: Rows, owners: Int32Array, columns: readonly Uint8Array[]): Places {
+    const places = { fragment: new Uint32Array(count), ordinal: new Uint32Array(count) };
+    for (let p = 0; p < owners.length; p++)
+      for (let v = parts[p]!; v < parts[p + 1]!; v++) {
+        const chunk = locate(positions, v * dims);
+        const fragment = start(chunk, AGAIN - 1);
+        const own = repeated.get(chunk) ?? [];
+        repeated.set(chunk, own);
+        own.push({ fragment, owner: owners[p]! + 1, bytes: bytesAt(columns, count, v) });
+        places.fragment[v] = fragment;
+      }
+    return places;
+  }
+
   return {
     chunks,
     fragments,
+    again,
+    repeated,
     has: (object) => lastOf.has(object),
     cut: kind.path ? paths : withObjects ? pieces : points,
   };
+}
+
+/** The bytes of one row of all columns, as something to look up by. */
+export function bytesAt(columns: readonly Uint8Array[], rows: number, row: number): string {
+  let out = "";
+  for (const column of columns) {
+    const width = column.length / rows;
+    for (let i = row * width; i < (row + 1) * width; i++) out += String.fromCharCode(column[i]!);
+  }
+  return out;
 }
 
 /** InvalidInput where the chunks of these bounds could not be counted. */

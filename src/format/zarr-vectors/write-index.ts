@@ -9,7 +9,7 @@ import { Groups } from "./groups.js";
 import { Manifests } from "./manifest.js";
 import type { Arrays } from "./write-arrays.js";
 import { described, dtypeName } from "./write-columns.js";
-import type { Fragments } from "./write-cut.js";
+import { AGAIN, type Fragments } from "./write-cut.js";
 import { groupDocument } from "./write-documents.js";
 import { type Layout, orderBy, upTo } from "./write-layout.js";
 import { type Objects, type ObjectTable, tableOf } from "./write-objects.js";
@@ -61,11 +61,11 @@ function manifestsOf(plan: Plan, { chunk, owner }: Fragments, layout: Layout, ta
   const [chunkRanks, rows] = [new Uint32Array(count), new Uint32Array(count)];
   for (let f = 0; f < count; f++) {
     chunkRanks[f] = rank[chunk.values[f]!]!;
-    if (owner.values[f] !== 0) rows[f] = table.rowOf[owner.values[f]! - 1]!;
+    if (owner.values[f] !== 0 && owner.values[f] !== AGAIN) rows[f] = table.rowOf[owner.values[f]! - 1]!;
   }
   const arrived = upTo(count);
   const inOrder = kind.path ? arrived : orderBy(arrived, chunkRanks, chunkCount).sorted;
-  const owned = inOrder.filter((f) => owner.values[f] !== 0);
+  const owned = inOrder.filter((f) => owner.values[f] !== 0 && owner.values[f] !== AGAIN);
   const { sorted, offsets } = orderBy(owned, rows, table.rows);
   const chunks = new Int32Array(sorted.length * dims);
   const first = new Uint32Array(sorted.length);

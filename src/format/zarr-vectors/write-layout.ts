@@ -7,7 +7,7 @@ import { InvalidInput } from "../../errors.js";
 import { compare } from "./chunk-table.js";
 import type { Plan } from "./description.js";
 import type { Grid } from "./write-arrays.js";
-import type { Fragments } from "./write-cut.js";
+import { AGAIN, type Fragments } from "./write-cut.js";
 
 export interface Layout {
   readonly grid: Grid;
@@ -52,7 +52,7 @@ export function layoutOf(
 ): Layout {
   const { coords, dims } = grid;
   const count = chunk.length;
-  const arrived = upTo(count);
+  const arrived = upTo(count).filter((f) => owner.values[f] !== AGAIN);
   const byOwner = rowOf === undefined ? arrived : orderBy(arrived, ranksOf(owner.done(), rowOf), rowRoom(rowOf)).sorted;
   const { sorted: list, offsets } = orderBy(byOwner, chunk.values, chunkCount);
   const [index, first] = [new Uint32Array(count), new Uint32Array(count)];
@@ -74,7 +74,8 @@ export function layoutOf(
 /** What belongs to nobody comes first. */
 function ranksOf(owners: Uint32Array, rowOf: Uint32Array): Uint32Array {
   const ranks = new Uint32Array(owners.length);
-  for (let f = 0; f < owners.length; f++) ranks[f] = owners[f] === 0 ? 0 : rowOf[owners[f]! - 1]! + 1;
+  for (let f = 0; f < owners.length; f++)
+    if (owners[f] !== AGAIN && owners[f] !== 0) ranks[f] = rowOf[owners[f]! - 1]! + 1;
   return ranks;
 }
 

@@ -37,6 +37,8 @@ export interface LevelWriter {
   header(format: string, attributes: JsonObject): Promise<void>;
 }
 
+const UNKNOWN = -2;
+
 /** `first` decides what nobody has declared; undefined where nothing ever came. */
 export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
   const { plan, dtype, chunkShape, arrays, scratch } = context;
@@ -65,6 +67,15 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         for (const id of ids) if (cuts.has(objects.numberOf(id) ?? -1)) throw inPieces(id);
       const columns = takeColumns(taken, rows.vertexColumns, count, "vertex");
       const linkColumns = rows.links && links?.columns(rows.links);
+      if (rows.repeats) {
+        const owners = rows.objects.map((object) => (object < 0 ? -1 : (objects.numberOf(ids[object]!) ?? UNKNOWN)));
+        if (owners.includes(UNKNOWN))
+          throw new InvalidInput("a link names an object that has come in no earlier batch");
+        return async () => {
+          const places = cuts.again(rows, owners, [rows.stored, ...columns]);
+          if (rows.links !== undefined) await links!.take(rows.links, places, linkColumns!);
+        };
+      }
       return async () => {
         const numbers = objects.take(ids, rows.objectColumns);
         const owners = rows.objects.map((object) => (object < 0 ? -1 : numbers[object]!));
@@ -89,7 +100,10 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       const { fragments, chunks } = cuts;
       if (geometry !== "points" && objects.count === 0 && fragments.size.length > 0) {
         objects.nameless();
-        fragments.owner.values.fill(1, 0, fragments.owner.length);
+        const { values, length } = fragments.owner;
+        for (let f = 0; f < length; f++) if (values[f] === 0) values[f] = 1;
+        for (const again of cuts.repeated.values())
+          for (const [i, own] of again.entries()) again[i] = { ...own, owner: 1 };
       }
       const table = withObjects ? objects.finish() : undefined;
       const origin = chunkShape.map((size, axis) => Math.floor(bounds.min[axis]! / size));
@@ -107,6 +121,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         rowBytes,
         intakes: taken,
         fragments,
+        repeated: cuts.repeated,
         layout,
         table,
         sizes,

@@ -7,7 +7,7 @@ import type { Json } from "../../bytes/json.js";
 import { InvalidInput, LimitExceeded } from "../../errors.js";
 import type { NdArray } from "../../model/array.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
-import { ndarray } from "../../model/elements.js";
+import { ndarray, typed } from "../../model/elements.js";
 import type { Columns } from "../../model/vectors.js";
 import { roomLike } from "../../query/columns.js";
 import { AttributeCell } from "./attribute-cell.js";
@@ -129,11 +129,9 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
     },
     columns(table) {
       const out = new Map<string, { info: AttributeInfo; values: NdArray; fill: Json }>();
-      for (const { name } of declared ?? []) {
-        const held = tables.get(name);
-        if (held === undefined) continue;
-        const { info, fill, values } = tableOf(held.info, longer(held, names.length * held.info.channels), table);
-        out.set(name, { info, fill, values });
+      for (const info of declared ?? []) {
+        const held = tables.get(info.name) ?? { info, values: noValues(info) };
+        out.set(info.name, tableOf(held.info, longer(held, names.length * held.info.channels), table));
       }
       return out;
     },
@@ -168,6 +166,12 @@ function withGaps(ids: BigInt64Array): ObjectTable {
   for (let number = 0; number < ids.length; number++) numbers[rowOf[number]!] = number;
   return { rows, ids: BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)), numbers, rowOf };
 }
+
+/** Of an attribute that was declared and never came. */
+const noValues = ({ dtype }: AttributeInfo): Column["values"] =>
+  isFixed(dtype) && dtype.kind !== "utf32" && dtype.kind !== "bytes"
+    ? typed({ shape: [0], dtype, data: new Uint8Array() })
+    : [];
 
 /** The same values with room for `count`, at least; new rows are absent. */
 function longer({ info, values }: { info: AttributeInfo; values: Column["values"] }, count: number): Column["values"] {

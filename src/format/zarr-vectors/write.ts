@@ -122,11 +122,11 @@ export async function createZarrVectors(
     let rows: Rows;
     let commit: () => Promise<void>;
     try {
-      rows = rowsOf(plan, type, batch, extent, dropped);
+      rows = rowsOf(plan, type, batch, extent, batch.repeats === true ? { vertices: 0, objects: 0 } : dropped);
       dtype = type;
       if (plan.chunkShape === "auto") {
         commit = async () => {
-          sample.add(rows.positions);
+          if (!rows.repeats) sample.add(rows.positions);
           await waiting.add(rows);
         };
       } else {
@@ -214,7 +214,7 @@ function boundsOf(
 }
 
 /** As the reference names a collection: the last part of the place, without what says that it is one. */
-function nameOf(store: Store, at: Prefix, name: string | undefined): string {
+export function nameOf(store: Store, at: Prefix, name: string | undefined): string {
   const place = urlOf(store, at).replace(/\/+$/, "");
   const last = decodeURIComponent(place.slice(place.search(/[^/]*$/)));
   return name ?? (last.replace(/\.(zarrvectors|zv|zarr)$/, "") || "store");
