@@ -4,7 +4,7 @@ import type { Groups } from "./groups.js";
 import { readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
 import type { Dense } from "./types.js";
-import { checkedInfo } from "./validate-chunks.js";
+import { checkedInfo } from "./validate-cells.js";
 import type { CheckedLevel } from "./validate-level.js";
 import { attempt, finding, isFinding, type RuleId, setting } from "./validate-rules.js";
 

@@ -12,9 +12,9 @@ import { Delta } from "./link-levels.js";
 import { LinkOffsets } from "./link-offsets.js";
 import { linksOf } from "./link-source.js";
 import type { Cells } from "./types.js";
-import { checkedInfo } from "./validate-chunks.js";
+import { type Blob, checkedInfo, decoded, placeAt, readCells } from "./validate-cells.js";
 import { type CheckedLevel, checkDirectory } from "./validate-level.js";
-import { attempt, failure, finding, isFinding, setting } from "./validate-rules.js";
+import { attempt, finding, isFinding, setting } from "./validate-rules.js";
 
 const GROUP = 64;
 
@@ -173,27 +173,26 @@ async function* checkCells(
   for (let from = 0; from < directory.count; from += GROUP) {
     const coords = directory.coords.subarray(from * rank, Math.min(directory.count, from + GROUP) * rank);
     const [payloads, indexes, ...values] = await Promise.all([
-      readPlaces(level, cells, coords),
-      isFinding(groups) || groups === undefined ? undefined : readPlaces(level, groups, coords),
-      ...columns.map(({ cells: own }) => own && readPlaces(level, own, coords)),
+      readCells(level, cells, coords, rank),
+      isFinding(groups) || groups === undefined ? undefined : readCells(level, groups, coords, rank),
+      ...columns.map(({ cells: own }) => own && readCells(level, own, coords, rank)),
     ]);
     for (const [i, payload] of payloads.entries()) {
-      const where = placeAt(level, cells.path, coords, i);
-      if (isFinding(payload)) yield payload;
-      if (isFinding(payload) || payload === undefined) {
-        sum.whole = false;
-        continue;
-      }
-      const cell = await attempt("links-decode", where, () => LinkCell.parse(payload, form, where));
-      if (isFinding(cell)) {
-        yield cell;
+      const where = placeAt(level, cells.path, coords, i, rank);
+      const cell = yield* decoded("links-decode", where, payload, (bytes) => LinkCell.parse(bytes, form, where));
+      if (cell === undefined) {
         sum.whole = false;
         continue;
       }
       if (indexes !== undefined)
-        yield* checkLinkGroups(level, indexes[i], cell.count, placeAt(level, "link_fragments", coords, i));
+        yield* checkLinkGroups(level, indexes[i], cell.count, placeAt(level, "link_fragments", coords, i, rank));
       for (const [c, { info, path }] of columns.entries())
-        yield* checkColumn(values[c]?.[i], info, cell.count, placeAt(level, path, coords, i));
+        yield* decoded(
+          "attribute-rows",
+          placeAt(level, path, coords, i, rank),
+          values[c]?.[i] ?? new Uint8Array(),
+          (bytes) => AttributeCell.parse(bytes, info, cell.count, placeAt(level, path, coords, i, rank)),
+        );
       for (let k = 0; k < width; k++) {
         for (let axis = 0; axis < rank; axis++)
           to[axis] = coords[i * rank + axis]! + (k === 0 ? 0 : offsets[k - 1]![axis]!);
@@ -210,33 +209,9 @@ async function* checkCells(
   }
 }
 
-const placeAt = ({ at, table: { rank } }: CheckedLevel, path: string, coords: Int32Array, i: number): string =>
-  `${at(path)} of chunk ${coords.subarray(i * rank, (i + 1) * rank).join(".")}`;
-
-/** Blobs by coordinates; what cannot be had is a finding, what the directory does not name undefined. */
-async function readPlaces(
-  level: CheckedLevel,
-  cells: Cells,
-  coords: Int32Array,
-): Promise<readonly (Uint8Array | Finding | undefined)[]> {
-  const { at, options, table } = level;
-  const { rank } = table;
-  const all = await attempt("cell-decodes", at(cells.path), () => cells.read(coords, options));
-  if (!isFinding(all)) return all;
-  return Promise.all(
-    Array.from({ length: coords.length / rank }, async (_, i) => {
-      const place = coords.slice(i * rank, (i + 1) * rank);
-      const one = await attempt("cell-decodes", placeAt(level, cells.path, coords, i), () =>
-        cells.read(place, options),
-      );
-      return isFinding(one) ? one : one[0];
-    }),
-  );
-}
-
 /** Every end is a vertex of its chunk. */
 export function* checkEnds(
-  { table, entries, known, at }: CheckedLevel,
+  { entries, known, at }: CheckedLevel,
   { count, width, ends }: Pick<LinkCell, "count" | "width" | "ends">,
   chunks: Int32Array,
   where: string,
@@ -261,7 +236,6 @@ export function* checkEnds(
         `end ${k} of ${wrong} links is no vertex: ${ends[first]} of the ${end} of ${at("vertices", chunk).slice(at("vertices").length + 4)}`,
       );
   }
-  void table;
 }
 
 /** Ends in one chunk are in the order of their vertices; that of chunks is in the name of the array. */
@@ -280,25 +254,17 @@ function* checkOrder({ count, width, ends }: LinkCell, chunks: Int32Array, where
   }
 }
 
-function* checkLinkGroups(
-  { options }: CheckedLevel,
-  bytes: Uint8Array | Finding | undefined,
-  count: number,
-  where: string,
-): Generator<Finding> {
-  if (isFinding(bytes)) return yield bytes;
-  if (bytes === undefined) return; // one group
-  try {
-    const index = FragmentIndex.parse(bytes, count, withLimits(options.limits), where);
-    if (FragmentIndex.total(index) !== count)
-      yield finding(
-        "link-fragments",
-        where,
-        `the groups have ${FragmentIndex.total(index)} links, but there are ${count}`,
-      );
-  } catch (error) {
-    yield failure("link-fragments", where, error);
-  }
+function* checkLinkGroups({ options }: CheckedLevel, blob: Blob, count: number, where: string): Generator<Finding> {
+  const limits = withLimits(options.limits);
+  const index = yield* decoded("link-fragments", where, blob, (bytes) =>
+    FragmentIndex.parse(bytes, count, limits, where),
+  );
+  if (index !== undefined && FragmentIndex.total(index) !== count)
+    yield finding(
+      "link-fragments",
+      where,
+      `the groups have ${FragmentIndex.total(index)} links, but there are ${count}`,
+    );
 }
 
 interface LinkColumn {
@@ -322,20 +288,6 @@ async function* linkColumns(
     else found.push({ path, info, cells });
   }
   return found;
-}
-
-function* checkColumn(
-  bytes: Uint8Array | Finding | undefined,
-  info: LinkColumn["info"],
-  rows: number,
-  where: string,
-): Generator<Finding> {
-  if (isFinding(bytes)) return yield bytes;
-  try {
-    AttributeCell.parse(bytes ?? new Uint8Array(), info, rows, where);
-  } catch (error) {
-    yield failure("attribute-rows", where, error);
-  }
 }
 
 /** Up to 0.7: links as the reader gives them, with their attributes. */

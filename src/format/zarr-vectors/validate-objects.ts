@@ -13,7 +13,7 @@ import { Manifests } from "./manifest.js";
 import { type Layout, layoutOf, place } from "./object-pages.js";
 import { readIds } from "./objects.js";
 import { OWNERS, ownerColumn, SEALS } from "./owner-column.js";
-import { readEach } from "./validate-chunks.js";
+import { coordsOf, readCells } from "./validate-cells.js";
 import { checkGroups, checkObjectAttributes } from "./validate-columns.js";
 import { type CheckedLevel, checkDirectory } from "./validate-level.js";
 import { attempt, failure, finding, isFinding, setting } from "./validate-rules.js";
@@ -283,9 +283,9 @@ async function* checkOwners(level: CheckedLevel, first: Uint32Array, owner: Int3
   yield* checkDirectory(level, cells);
   let [wrong, where] = [0, ""];
   for (let from = 0; from < table.count; from += 64) {
-    const chunks = Array.from({ length: Math.min(64, table.count - from) }, (_, i) => from + i);
-    for (const [i, bytes] of (await readEach(level, table, cells, chunks)).entries()) {
-      const chunk = chunks[i]!;
+    const coords = coordsOf(table, from, Math.min(table.count, from + 64));
+    for (const [i, bytes] of (await readCells(level, cells, coords, table.rank)).entries()) {
+      const chunk = from + i;
       if (isFinding(bytes)) yield bytes;
       if (isFinding(bytes) || known[chunk] === 0) continue;
       const count = fragments[chunk]!;

@@ -1,6 +1,4 @@
 /** Every rule, broken by hand; and the stores before that, which no rule says anything against. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   type Files,
@@ -342,18 +340,6 @@ const damages: { readonly [rule in Exclude<RuleId, "unavailable" | "note">]: Dam
     }, "object 8"),
   ],
 };
-
-test("the documentation has this table of rules", () => {
-  const path = join(import.meta.dirname, "../../../docs/formats/zarr-vectors-rules.md");
-  const table = Object.entries(rules).map(
-    ([id, { level, severity, says }]) => `| \`zarr-vectors/${id}\` | ${level} | ${severity} | ${says} |`,
-  );
-  expect(
-    readFileSync(path, "utf8")
-      .split("\n")
-      .filter((line) => line.startsWith("| `")),
-  ).toEqual(table);
-});
 
 describe("stores that are right", () => {
   test.each([
