@@ -34,7 +34,12 @@ function readAndDecode(codec: ChunkCodec, task: FileTask): ChunkData | undefined
   return data instanceof Uint8Array && data.buffer === bytes.buffer ? data.slice() : data; // not encoded at all
 }
 
-function readPlainFile({ path, range, limits }: FileTask): Uint8Array | undefined {
+/** The bytes of a file, in memory that the next call uses again; undefined where the store must be asked. */
+export function readPlainFile({
+  path,
+  range,
+  limits,
+}: Pick<FileTask, "path" | "range" | "limits">): Uint8Array | undefined {
   const fs = builtin("node:fs");
   if (fs === undefined) return undefined;
   let fd: number | undefined;

@@ -14,8 +14,10 @@ import { forEachConcurrent } from "../../model/concurrent.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { elementCount, strides } from "../../space/shape.js";
 import { runs } from "../../store/coalesce.js";
+import type { FileStore } from "../../store/file.js";
 import { Key, type Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
+import { readPlainFile } from "../../worker/file-task.js";
 import { innermost } from "../zarr/coder.js";
 import { chunkCodec } from "../zarr/decode.js";
 import { chunkKey, parseChunkKey } from "../zarr/keys.js";
@@ -109,6 +111,19 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
     return { shards: byShard.size, found };
   };
 
+  /** A piece that is a file here, and encoded: its bytes are gone when it is decoded, and need no memory of their own. */
+  const fromFile = (key: Key, limits: Limits): Uint8Array | undefined => {
+    const path = undo.length === 0 ? undefined : (store as Partial<FileStore>).pathOf?.(key);
+    const bytes = path === undefined ? undefined : readPlainFile({ path, limits });
+    if (bytes === undefined) return undefined;
+    try {
+      const decoded = decode(bytes, limits);
+      return decoded.buffer === bytes.buffer ? decoded.slice() : decoded;
+    } catch {
+      return undefined; // whoever asks the store says what is wrong, and where
+    }
+  };
+
   return {
     shape,
     grid,
@@ -118,7 +133,10 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
       const out = new Array<Uint8Array | undefined>(pieces.length).fill(undefined);
       if (shard === undefined) {
         await forEachConcurrent(out.keys(), REQUESTS, async (to) => {
+          signal?.throwIfAborted();
           const { key } = locate(pieces[to]!);
+          out[to] = fromFile(key, limits);
+          if (out[to] !== undefined) return;
           const bytes = await store.get(key, { signal, most: limits.chunkBytes });
           if (bytes === undefined) return;
           out[to] = undo.length === 0 ? bytes : await inChunk(`${store.url}/${key}`, () => decode(bytes, limits));
