@@ -14,7 +14,13 @@ import { build as buildCli, octavo } from "../cli/run.js";
 import { folderOf } from "../zarr-vectors-copy.js";
 
 const root = join(import.meta.dirname, "../..");
-const pages = ["README.md", "docs/guide.md", "docs/stores.md", "docs/moving-from-zarr-vectors-py.md"]
+const pages = [
+  "README.md",
+  "docs/guide.md",
+  "docs/stores.md",
+  "docs/moving-from-zarr-vectors-py.md",
+  "docs/formats/zarr-vectors.md",
+]
   .map((path) => readFileSync(join(root, path), "utf8"))
   .join("\n");
 const here = join(root, ".cache/guide"); // inside the project, where its types are found
