@@ -7,7 +7,7 @@
  * decoding, so its C functions and its memory are called directly. Its version is pinned, and the shape is checked.
  */
 import { InvalidInput, LimitExceeded, Unsupported } from "../errors.js";
-import { decodeFault, type Kernel, slack } from "../kernel/index.js";
+import { decodeFault, type Kernel, loadKernel, slack } from "../kernel/index.js";
 import { builtin } from "../platform.js";
 import { missingCode } from "./on-demand.js";
 import { owned } from "./output.js";
@@ -95,6 +95,7 @@ interface Wasm {
 const KEEP = 2 ** 28;
 
 export async function wasmZstd(): Promise<ZstdEngine> {
+  const kernel = await loadKernel();
   let wasm = await instantiate();
   let replacing = false;
 
@@ -137,7 +138,7 @@ export async function wasmZstd(): Promise<ZstdEngine> {
       const capacity = bound(bytes.length);
       const frame = run(bytes, capacity, (to, from) => wasm.zstd.compress(to, capacity, from, bytes.length, level));
       if (typeof frame === "string") throw new LimitExceeded(`zstd could not compress ${bytes.length} bytes: ${frame}`);
-      return checksum ? withChecksum(frame, bytes) : frame;
+      return checksum ? withChecksum(frame, contentSum(kernel, bytes)) : frame;
     },
     decompress: (frame, capacity, into) => {
       const out = run(frame, capacity, (to, from) => wasm.zstd.decompress(to, capacity, from, frame.length), into);
@@ -168,11 +169,19 @@ async function instantiate(): Promise<Wasm> {
 /** ZSTD_compressBound, and a little. */
 const bound = (size: number): number => size + (size >>> 8) + 512;
 
-/** Sets the flag in the frame header and appends the low half of the XXH64. */
-function withChecksum(frame: Uint8Array, content: Uint8Array): Uint8Array {
+/** Sets the flag in the frame header and appends the checksum. */
+function withChecksum(frame: Uint8Array, sum: number): Uint8Array {
   const out = new Uint8Array(frame.length + 4);
   out.set(frame);
   out[4]! |= 4;
-  new DataView(out.buffer).setUint32(frame.length, Number(xxh64(content) & 0xffffffffn), true);
+  new DataView(out.buffer).setUint32(frame.length, sum, true);
   return out;
+}
+
+/** The low half of the XXH64: by the kernel, at fifty times the speed, wherever it has room. */
+export function contentSum(kernel: Kernel, content: Uint8Array): number {
+  const { memory, start, xxh64: fast } = kernel.reserve(content.length);
+  if (fast !== undefined) memory.set(content, start);
+  const hash = fast?.(start, content.length) ?? xxh64(content);
+  return Number(BigInt.asUintN(32, hash));
 }

@@ -7,7 +7,7 @@ import { defaultLimits } from "../limits.js";
 import { withMissingCode } from "./on-demand.js";
 import { xxh64 } from "./xxh64.js";
 import { type Zstd, zstdCodec, zstdWith } from "./zstd.js";
-import { kernelZstd, nativeZstd, wasmZstd } from "./zstd-engine.js";
+import { contentSum, kernelZstd, nativeZstd, wasmZstd } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 const native = nativeZstd();
@@ -37,6 +37,15 @@ function sample(size: number): Uint8Array {
 test("XXH64 gives the published values", () => {
   expect(xxh64(new Uint8Array(0))).toBe(0xef46db3751d8e999n);
   expect(xxh64(new TextEncoder().encode("Nobody inspects the spammish repetition"))).toBe(0xfbcea83c8a378bf1n);
+});
+
+test("the kernel's checksum is the same", async () => {
+  const kernel = (await loadWasmKernel())!;
+  for (const size of [0, 1, 3, 4, 7, 8, 31, 32, 33, 47, 100, 4099]) {
+    const sum = Number(xxh64(sample(size)) & 0xffffffffn);
+    expect(contentSum(kernel, sample(size))).toBe(sum);
+    expect(contentSum(plainKernel, sample(size))).toBe(sum);
+  }
 });
 
 test("a frame is described without decoding it", () => {

@@ -31,6 +31,9 @@ export interface Loops {
    */
   readonly zstdDecode?: (src: number, srcLen: number, dst: number, room: number) => number;
 
+  /** XXH64 with seed 0, of which the sign is a bit like the others. Only in WebAssembly, which has 64-bit numbers. */
+  readonly xxh64?: (src: number, size: number) => bigint;
+
   /** `effort` is LZ4's acceleration: how fast the steps through incompressible bytes grow, from 1. */
   readonly lz4Encode: EncodeLoop;
   readonly blosclzEncode: EncodeLoop;

@@ -5,6 +5,7 @@ export { blosclzDecode, lz4Decode, snappyDecode } from "./decode";
 export { blosclzEncode, lz4Encode, snappyEncode } from "./encode";
 export { lz4hcEncode } from "./chain";
 export { fold } from "./fold";
+export { xxh64 } from "./xxh64";
 export { zstdDecode } from "./zstd";
 
 /** The first address after the tables that the loops keep for themselves. */
