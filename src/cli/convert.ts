@@ -1,14 +1,16 @@
-/** `octavo convert`: an array or a tree of them to another format, other chunks, another store; with a report of losses. */
+/** `octavo convert`: arrays, trees of them and geometry to another format, other chunks, another store; with a report of losses. */
 import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
 import { type ConvertOptions, type ConvertReport, planArray } from "../convert/arrays.js";
-import { type ConvertToOptions, TARGETS, treeOf } from "../convert/index.js";
+import { arrayOptions, type ConvertToOptions, TARGETS, treeOf, vectorOptions } from "../convert/index.js";
 import { refuseGroup } from "../convert/tree.js";
+import { keepsChunks } from "../convert/vectors.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Compressor, ZarrArray, ZarrNode } from "../format/zarr/index.js";
 import { defaultLimits } from "../limits.js";
 import type { Match } from "../model/format.js";
+import type { VectorDataset } from "../model/vectors.js";
 import { convert as convertTo, openLocation } from "../node.js";
 import { detect } from "../open.js";
 import { createPool } from "../worker/pool.js";
@@ -21,11 +23,19 @@ import { type Session, verb } from "./verb.js";
 
 const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonly Compressor[];
 
+const FORMATS = [...(Object.keys(TARGETS) as (keyof typeof TARGETS)[]), "zarr-vectors"] as const;
+
 const options = {
   ...sourceOptions,
-  to: choice(Object.keys(TARGETS) as (keyof typeof TARGETS)[], "the target's format (default zarr3)"),
-  chunk: value("SHAPE", "shape of the chunks, such as 64,64,64 (default: as in the source)", shape),
-  shard: value("SHAPE", "zarr3: put the chunks into shards of this shape", shape),
+  to: choice(FORMATS, "the target's format (default zarr3, of geometry zarr-vectors)"),
+  "format-version": choice(["0.9.2", "0.7.0"] as const, "zarr-vectors: the version (default 0.9.2)"),
+  chunk: value("SHAPE", "shape of the chunks, such as 64,64,64 (default: as in the source)", sizes),
+  shard: value("SHAPE", "zarr3, zarr-vectors 0.9.2: put the chunks into shards of this shape", shape),
+  dtype: choice(
+    ["float16", "float32", "float64"] as const,
+    "zarr-vectors: the type of positions (default: as they are)",
+  ),
+  ids: choice(["dense"] as const, "zarr-vectors: give the objects the ids 0, 1, 2 …"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
   overwrite: flag("replace the dataset at OUT"),
@@ -36,13 +46,15 @@ const options = {
 
 export const convert = verb({
   about:
-    "Chunks are copied byte for byte where source and target encode them alike. OUT becomes visible when it is whole; a " +
-    "name that ends in .zip becomes a zip file.",
+    "Chunks of arrays are copied byte for byte where source and target encode them alike. Geometry keeps its chunks, levels " +
+    "and links unless --chunk or --dtype is given: then its finest level is written anew. OUT becomes visible when it is " +
+    "whole; a name that ends in .zip becomes a zip file.",
   options,
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
     ["octavo convert a.zarr s3://bucket/a.zarr --chunk 64,64,64 --shard 512,512,512", "sharded, into an object store"],
     ["octavo convert image.zarr image.zip --codec zstd --dry-run", "what would happen"],
+    ["octavo convert old.zarrvectors new.zarrvectors", "a Zarr Vectors store of any version to 0.9.2"],
   ],
   async run([from, to], given, session) {
     const { output, signal, report: progress } = session;
@@ -52,7 +64,14 @@ export const convert = verb({
     const dataset = await source.match.open();
     if (given["dry-run"]) {
       const there = await matchAt(to!, signal);
-      await explain(dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset), wanted(given), there, session);
+      if (dataset.kind === "vectors") explainVectors(dataset, wanted(given), there, output);
+      else
+        await explain(
+          dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset),
+          wanted(given),
+          there,
+          session,
+        );
       return there === undefined || given.overwrite ? 0 : 2;
     }
     const work = { ...wanted(given), signal, pool: createPool(), onProgress: progress.update };
@@ -68,6 +87,9 @@ export const convert = verb({
 function wanted(given: Values<typeof options>): ConvertToOptions {
   return {
     to: given.to,
+    formatVersion: given["format-version"],
+    dtype: given.dtype,
+    ids: given.ids,
     chunkShape: given.chunk,
     shardShape: given.shard,
     codecs: given.codec,
@@ -75,6 +97,13 @@ function wanted(given: Values<typeof options>): ConvertToOptions {
     overwrite: given.overwrite,
     resume: given.resume,
   };
+}
+
+/** "64,64,64" or "12.5x12.5": chunks of geometry are sizes in space. */
+function sizes(text: string): readonly number[] {
+  const found = text.split(/[,x×]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (found.every((size) => size > 0 && Number.isFinite(size))) return found;
+  throw new InvalidInput(`expected sizes above 0 such as 64,64,32, found ${JSON.stringify(text)}`);
 }
 
 function parseCodec(text: string): Compressor | CodecSpec[] {
@@ -112,11 +141,11 @@ async function planned(array: ZarrArray, path: string, options: ConvertOptions) 
 /** What --dry-run prints: every array, what it becomes, and whether its chunks are copied as they are. */
 async function explain(
   node: ZarrNode,
-  { to = "zarr3", ...rest }: ConvertToOptions,
+  given: ConvertToOptions,
   there: Match | undefined,
   { output, signal }: Session,
 ): Promise<void> {
-  const options = { ...rest, version: TARGETS[to] };
+  const options = arrayOptions(node, given);
   const plans: Awaited<ReturnType<typeof planned>>[] = [];
   const walk = async (at: ZarrNode, path: string): Promise<void> => {
     if (at.kind === "array") return void plans.push(await planned(at, path, options));
@@ -135,16 +164,48 @@ async function explain(
     output.line(`  ${copied ? "chunks are copied byte for byte" : "chunks are decoded and encoded again"}`);
     for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
   }
+  tellNothing(there, options, output);
+}
+
+/** The same for geometry: what would be asked of it, and what becomes of its levels. */
+function explainVectors(
+  dataset: VectorDataset,
+  given: ConvertToOptions,
+  there: Match | undefined,
+  output: Output,
+): void {
+  const { formatVersion = "0.9.2", chunkShape, dtype } = vectorOptions(dataset, given);
+  const kept = keepsChunks(dataset, { chunkShape, dtype });
+  const levels = dataset.levels.map(({ level, vertices }) => ({
+    level,
+    vertices: vertices ?? null,
+    kept: kept || level === 0,
+  }));
+  if (output.json) {
+    output.document({ dryRun: true, replaces: there?.summary ?? null, formatVersion, keepsChunks: kept, levels });
+    return;
+  }
+  output.line(`Zarr Vectors ${formatVersion}, ${kept ? "with the same chunks, fragments and links" : "in new chunks"}`);
+  for (const { level, vertices, kept } of levels)
+    output.line(
+      `  level ${level}: ${vertices === null ? "" : `${countText(vertices)} vertices, `}${kept ? "kept" : output.yellow("left out")}`,
+    );
+  tellNothing(there, given, output);
+}
+
+function tellNothing(there: Match | undefined, { overwrite }: ConvertToOptions, output: Output): void {
   if (there !== undefined)
     output.line(
-      `OUT holds a ${there.summary}: ${options.overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
+      `OUT holds a ${there.summary}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
     );
   output.line("nothing was written");
 }
 
 function tell(report: ConvertReport, output: Output): void {
-  const { chunksCopied, chunksRecoded, losses } = report;
-  output.line(`${countText(chunksCopied)} chunks copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
+  const { chunksCopied, chunksRecoded, vertices, objects = 0, losses } = report;
+  if (vertices === undefined)
+    output.line(`${countText(chunksCopied)} chunks copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
+  else output.line(`${countText(vertices)} vertices${objects > 0 ? ` of ${countText(objects)} objects` : ""} written`);
   for (const loss of losses) output.line(`${output.yellow("loss")} ${loss}`);
   if (losses.length === 0) output.line(output.green("nothing was lost"));
 }

@@ -11,7 +11,7 @@
 import { isFixed } from "../bytes/dtype.js";
 import { type Json, stringifyJson } from "../bytes/json.js";
 import { Conflict, InvalidInput } from "../errors.js";
-import { makeRoom, writeDocuments } from "../format/zarr/create.js";
+import { type CreateOptions, makeRoom, writeDocuments } from "../format/zarr/create.js";
 import { loadCodec } from "../format/zarr/decode.js";
 import { deleteNode } from "../format/zarr/edit.js";
 import { encodeNode } from "../format/zarr/encode.js";
@@ -43,6 +43,9 @@ export interface ConvertReport {
   /** Byte for byte. */
   chunksCopied: number;
   chunksRecoded: number;
+  /** Of geometry: what was written, on all levels. */
+  readonly vertices?: number;
+  readonly objects?: number;
   /** Sentences about what the target does not keep, each beginning with where. */
   readonly losses: string[];
 }
@@ -154,7 +157,7 @@ async function begin(
  * An empty place, or Conflict; old chunks would otherwise show through where new ones are absent. Only a dataset, or what an
  * interrupted conversion left, is ever deleted: a folder of other things is not ours.
  */
-export async function clear(store: Store, at: Prefix, options: ConvertOptions): Promise<void> {
+export async function clear(store: Store, at: Prefix, options: CreateOptions): Promise<void> {
   await makeRoom(store, at, options);
   const { keys, prefixes } = await store.children(at, { signal: options.signal });
   if (keys.length + prefixes.length === 0) return;

@@ -4,18 +4,24 @@ import type { WritableVersion, ZarrGroup } from "../format/zarr/index.js";
 import type { Dataset, GroupDataset } from "../model/dataset.js";
 import type { VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
+import type { Prefix } from "../store/key.js";
 import type { Location, LocationOptions } from "../store/open.js";
+import type { Store } from "../store/types.js";
 import type { ZipWriteStore } from "../store/zip-write.js";
 import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
 import { convertTree } from "./tree.js";
+import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
 
-/** The formats that can be written, by the name that `to` has. */
+/** The formats of arrays that can be written, by the name that `to` has. */
 export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Record<string, WritableVersion>;
 
 /** What the target is to be, and how to get there. */
-export interface ConvertToOptions extends Omit<ConvertOptions, "version">, Omit<LocationOptions, "create"> {
-  /** "zarr3" unless told otherwise. */
-  readonly to?: keyof typeof TARGETS | undefined;
+export interface ConvertToOptions
+  extends Omit<ConvertOptions, "version" | "codecs">,
+    Omit<LocationOptions, "create">,
+    Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids"> {
+  /** "zarr3" for arrays, "zarr-vectors" for geometry unless told otherwise. */
+  readonly to?: keyof typeof TARGETS | "zarr-vectors" | undefined;
 }
 
 type Opener<T, O> = (url: string, options?: O) => Promise<T>;
@@ -23,16 +29,11 @@ type Opener<T, O> = (url: string, options?: O) => Promise<T>;
 /** `convert` for the addresses that `openLocation` understands. */
 export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Opener<Location, LocationOptions>) {
   return async (source: Dataset | string, target: string, options: ConvertToOptions = {}): Promise<ConvertReport> => {
-    const { to = "zarr3", ...rest } = options;
     const dataset = typeof source === "string" ? await open(source, options) : source;
     if (options.overwrite !== true) await refuseZip(openLocation, target, options);
     const { store, at } = await openLocation(target, { ...options, create: true });
-    const wanted = { ...rest, version: TARGETS[to] };
     try {
-      const { report } =
-        dataset.kind === "array"
-          ? await convertArray(dataset, store, at, wanted)
-          : await convertTree(treeOf(dataset), store, at, wanted);
+      const report = await convertInto(dataset, store, at, options);
       await store.close?.(); // a zip file is there from here on
       return report;
     } catch (error) {
@@ -42,10 +43,38 @@ export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Open
   };
 }
 
+async function convertInto(
+  dataset: Dataset,
+  store: Store,
+  at: Prefix,
+  options: ConvertToOptions,
+): Promise<ConvertReport> {
+  if (dataset.kind === "vectors") return convertVectors(dataset, store, at, vectorOptions(dataset, options));
+  const wanted = arrayOptions(dataset, options);
+  if (dataset.kind === "array") return (await convertArray(dataset, store, at, wanted)).report;
+  return (await convertTree(treeOf(dataset), store, at, wanted)).report;
+}
+
+/** What the options mean for arrays. */
+export function arrayOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertOptions {
+  const { to = "zarr3", formatVersion, dtype, ids, ...rest } = options;
+  if (to === "zarr-vectors" || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
+    throw new Unsupported(`${where} has no geometry, so it cannot become Zarr Vectors`, { where });
+  return { ...rest, version: TARGETS[to] };
+}
+
+/** What the options mean for geometry. */
+export function vectorOptions(dataset: VectorDataset, options: ConvertToOptions): ConvertVectorsOptions {
+  const { to = "zarr-vectors", resume, shardShape, ...rest } = options;
+  const where = dataset.url;
+  if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
+  if (resume === true)
+    throw new Unsupported(`the conversion of ${where} cannot be resumed`, { where, hint: "Begin anew: overwrite." });
+  return { ...rest, sharding: shardShape };
+}
+
 /** The group that can be converted whole; Unsupported where there is none. */
-export function treeOf(group: GroupDataset | VectorDataset): ZarrGroup {
-  if (group.kind === "vectors")
-    throw new Unsupported(`${group.url} is geometry, and only arrays can be converted`, { where: group.url });
+export function treeOf(group: GroupDataset): ZarrGroup {
   if (group.format === "zarr") return group as ZarrGroup;
   throw new Unsupported(`${group.url} is a group of ${group.format}, and only those of Zarr can be converted whole`, {
     where: group.url,

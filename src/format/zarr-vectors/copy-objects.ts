@@ -25,14 +25,22 @@ export interface ObjectRows {
   readonly renumbered: boolean;
 }
 
-export async function rowsOf({ source, meta, options }: LevelCopy, schema: Schema): Promise<ObjectRows | undefined> {
+export async function rowsOf(
+  { source, meta, plan, options, lose }: LevelCopy,
+  schema: Schema,
+): Promise<ObjectRows | undefined> {
   const { objects } = source;
   if (objects === undefined) return undefined;
   const rows = upTo(objects.rows);
   const isNew = meta.level > 0 && !meta.preservesObjectIds;
+  const isDense = plan.ids === "dense";
   const renumbered = isNew && schema.object.some(({ name }) => name === "level0_object_id");
-  const ids = renumbered ? BigInt64Array.from(rows, BigInt) : await objects.ids(undefined, options);
-  return { ids: ids as BigInt64Array, place: await objects.place(rows, options), renumbered };
+  const found = (await objects.ids(undefined, options)) as BigInt64Array;
+  const ids = renumbered || isDense ? BigInt64Array.from(rows, BigInt) : found;
+  const changed = !renumbered && isDense ? found.findIndex((id, row) => id !== BigInt(row)) : -1;
+  if (changed >= 0)
+    lose(`${meta.path}: the ids of objects, which are 0 to ${rows.length - 1} now: ${found[changed]} is ${changed}`);
+  return { ids, place: await objects.place(rows, options), renumbered };
 }
 
 const upTo = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, row) => row);
@@ -111,15 +119,22 @@ export async function copyObjectColumns(copy: LevelCopy, schema: Schema, { ids }
 
 /** The names of the families, as the level names them. */
 export async function copyGroups(copy: LevelCopy, schema: Schema): Promise<string[]> {
-  const { opened, meta, arrays, options } = copy;
+  const { opened, meta, plan, arrays, options } = copy;
   const nodes = await opened.nodes(meta.level, options);
-  const groups = await readGroups(nodes, options);
-  if (groups === undefined) return [];
+  const found = await readGroups(nodes, options);
+  if (found === undefined) return [];
+  const groups = plan.ids === "dense" ? await byRow(copy, found) : found;
   const { count } = groups;
   await writeGroupBlobs(arrays, groups);
   const names = schema.group.map(({ name }) => name);
   const columns = await denseColumns(nodes, folderOf("group", nodes.dialect), names, upTo(count), count, options);
   return (await writeTables(copy, "group", columns, count)) ? ["groups", "group_attributes"] : ["groups"];
+}
+
+/** Members by row instead of id. */
+async function byRow({ source, options }: LevelCopy, groups: Groups): Promise<Groups> {
+  const members = Array.from({ length: groups.count }, (_, group) => source.objects!.group(group, options));
+  return Groups.of((await Promise.all(members)).map((rows) => BigInt64Array.from(rows ?? [], BigInt)));
 }
 
 export async function writeGroupBlobs(arrays: Arrays, groups: Groups): Promise<void> {

@@ -26,7 +26,10 @@ import { type Document, groupDocument, rootDocument } from "./write-documents.js
 import { shardFor } from "./write-layout.js";
 
 /** What may be other than in the source. */
-export type CopyDescription = Pick<VectorDescription, "formatVersion" | "codecs" | "checksums" | "sharding" | "name">;
+export type CopyDescription = Pick<
+  VectorDescription,
+  "formatVersion" | "codecs" | "checksums" | "sharding" | "name"
+> & { readonly ids?: "dense" | undefined };
 
 export interface CopyOptions extends ReadOptions {
   /** Bytes that may be held, roughly; 256 MiB unless told. */
