@@ -2,13 +2,27 @@
  * The chunks of a level that hold anything: coordinates in ascending numeric order, found by their place in the grid around them
  * all, or by bisection where that would be mostly empty: every block of every manifest is looked up.
  *
- * A vertex is in chunk floor(position / chunk shape), a division in float64 that may round up to the border. The space of a
- * chunk is therefore taken a few units in the last place wider than its coordinates say: it may be looked at once too often,
- * never once too few.
+ * A vertex is in chunk floor(position / chunk shape), a division in float64 that may round up to the border; and what was put
+ * into a chunk by a mean in float64 is stored as float32, or quantized by Draco. The space of a chunk is therefore taken wider
+ * than its coordinates say, by as much as its vertices may have been rounded: it may be looked at once too often, never once
+ * too few.
  */
+import type { JsonObject } from "../../bytes/json.js";
 import type { ChunkTable } from "../../model/source.js";
 
-const WIDER = 2 ** -50;
+/** By how much positions may have been rounded after a chunk was chosen for them. */
+export interface Rounding {
+  /** Of the position. */
+  readonly relative: number;
+  /** Of the size of a chunk. */
+  readonly ofChunk: number;
+}
+
+/** What the document of the vertices says of it. */
+export function roundingOf({ dtype, encoding }: JsonObject): Rounding {
+  if (encoding === "draco") return { relative: 2 ** -22, ofChunk: 2 ** -9 }; // 11 bits, of what may lie in several chunks
+  return { relative: dtype === "float64" ? 2 ** -50 : dtype === "float16" ? 2 ** -9 : 2 ** -22, ofChunk: 0 };
+}
 
 export interface Directory {
   readonly count: number;
@@ -21,6 +35,7 @@ export function chunkTable(
   { count, rank, coords }: Directory,
   shape: readonly number[],
   shift: readonly number[] | undefined,
+  { relative, ofChunk }: Rounding = { relative: 2 ** -50, ofChunk: 0 },
 ): ChunkTable {
   const dims = shape.length;
   const lead = rank - dims;
@@ -34,7 +49,7 @@ export function chunkTable(
         const index = coords[chunk * rank + lead + axis]!;
         const low = index * shape[axis]!;
         const high = (index + 1) * shape[axis]!;
-        const wider = Math.max(Math.abs(low), Math.abs(high)) * WIDER;
+        const wider = Math.max(Math.abs(low), Math.abs(high)) * relative + ofChunk * shape[axis]!;
         const moved = shift?.[axis] ?? 0;
         min[axis] = low - wider + moved;
         max[axis] = high + wider + moved;

@@ -10,7 +10,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import { typed } from "../../model/elements.js";
 import type { LevelSource, LinkSet } from "../../model/source.js";
 import { runOf } from "../../query/links.js";
-import { chunkTable } from "./chunk-table.js";
+import { chunkTable, roundingOf } from "./chunk-table.js";
 import type { LevelContext } from "./level.js";
 import { chooser, pickLinks } from "./link-source.js";
 import { once } from "./once.js";
@@ -27,7 +27,12 @@ export async function compositeSource(
   const vertices = await nodes.cells(path, options);
   if (vertices === undefined) throw new Corrupt(`${where} should have ${path}, but it is not there`, { where });
   const dims = root.axes.length;
-  const table = chunkTable(await vertices.directory(options), meta.chunkShape, root.coordinateOffset);
+  const table = chunkTable(
+    await vertices.directory(options),
+    meta.chunkShape,
+    root.coordinateOffset,
+    roundingOf(vertices.attributes),
+  );
   const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments: undefined });
   const all = Array.from({ length: table.count }, (_, chunk) => chunk);
   const linkPath = typeof entry.links_array === "string" ? entry.links_array : undefined;

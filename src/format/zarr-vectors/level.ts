@@ -5,7 +5,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
 import type { Geometry } from "../../model/vectors.js";
 import { isPath } from "../../query/assemble.js";
-import { chunkTable } from "./chunk-table.js";
+import { chunkTable, roundingOf } from "./chunk-table.js";
 import { compositeSource } from "./composite.js";
 import { geometryOf } from "./geometry.js";
 import { linksOf } from "./link-source.js";
@@ -45,7 +45,12 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
   ]);
   const where = meta.path;
   if (vertices === undefined) throw new Corrupt(`${where} should have vertices, but they are not there`, { where });
-  const table = chunkTable(await vertices.directory(options), meta.chunkShape, root.coordinateOffset);
+  const table = chunkTable(
+    await vertices.directory(options),
+    meta.chunkShape,
+    root.coordinateOffset,
+    roundingOf(vertices.attributes),
+  );
   const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments });
   const path = isPath({ geometry });
   const linked = once((now) => linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, now));

@@ -20,7 +20,10 @@ async function ask(store: Awaited<ReturnType<typeof copyOf>>) {
 
 async function sealed() {
   const store = await copyOf(STORE);
-  const seal = sealOf((await store.get(INDEX))!);
+  const document = new TextDecoder().decode((await store.get(INDEX))!);
+  const compact = new TextEncoder().encode(JSON.stringify(JSON.parse(document)));
+  await store.set(INDEX, compact);
+  const seal = sealOf(compact);
   await change(store, `0/${OWNERS}/zarr.json`, ({ attributes }) => {
     Object.assign(attributes as object, { [SEALS]: { object_index: seal } });
   });

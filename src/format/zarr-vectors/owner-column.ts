@@ -10,7 +10,8 @@
  */
 
 import { xxh3 } from "../../bytes/hash/xxh3.js";
-import { isJsonObject } from "../../bytes/json.js";
+import { isJsonObject, type JsonObject } from "../../bytes/json.js";
+import { decodeUtf8 } from "../../bytes/text.js";
 import { Corrupt } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { ChunkTable } from "../../model/source.js";
@@ -22,6 +23,18 @@ export const OWNERS = "fragment_attributes/object_id";
 export const SEALS = "octavo_seals";
 
 export const sealOf = (document: Uint8Array): string => xxh3(document).toString(16).padStart(16, "0");
+
+/** The attribute that seals a column; `links` only where they hold every step of a path: null where there are none. */
+export const sealsOf = (index: Uint8Array, links: Uint8Array | null | undefined): JsonObject => ({
+  [SEALS]: {
+    object_index: sealOf(index),
+    ...(links === undefined ? {} : { links: links === null ? null : sealOf(links) }),
+  },
+});
+
+/** Whether a document is written as Octavo does, which others never do: without white space. */
+const isOurs = (document: Uint8Array): boolean =>
+  !/\s/.test(decodeUtf8(document, "a zarr.json").replace(/"(?:[^"\\]|\\.)*"/g, ""));
 
 export interface OwnerColumn {
   /** Links hold every step from chunk to chunk. */
@@ -44,7 +57,7 @@ export async function ownerColumn(
     nodes.document("object_index", options),
     seals.links === undefined ? undefined : nodes.document("links/0", options),
   ]);
-  if (index === undefined || sealOf(index) !== seals.object_index) return undefined;
+  if (index === undefined || sealOf(index) !== seals.object_index || !isOurs(index)) return undefined;
   const joints = seals.links === null || (links !== undefined && sealOf(links) === seals.links);
   return { joints, ids: (chunks, now) => readIds(cells, table, chunks, now) };
 }

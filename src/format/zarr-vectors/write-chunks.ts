@@ -6,7 +6,7 @@ import { forEachConcurrent } from "../../model/concurrent.js";
 import type { Plan } from "./description.js";
 import { FragmentIndex } from "./fragment-index.js";
 import type { Bucket, Spool } from "./spill.js";
-import type { Arrays } from "./write-arrays.js";
+import type { Arrays, CellArray } from "./write-arrays.js";
 import type { Dtype } from "./write-batch.js";
 import type { Intake } from "./write-columns.js";
 import { type Again, bytesAt, type Fragments } from "./write-cut.js";
@@ -36,8 +36,16 @@ export interface ChunkContext {
   readonly sizes: ArrayLike<number>;
 }
 
-/** Whether fragments came to be shared, and how many vertices are stored. */
-export async function writeChunks(context: ChunkContext): Promise<{ shared: boolean; stored: number }> {
+export interface Stored {
+  /** Whether fragments came to be shared. */
+  readonly shared: boolean;
+  /** How many vertices are stored. */
+  readonly stored: number;
+  /** The column of owners, whose document is written when it can be sealed. */
+  readonly owners: CellArray | undefined;
+}
+
+export async function writeChunks(context: ChunkContext): Promise<Stored> {
   const { dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes } = context;
   const { grid, chunkCount } = layout;
   const cells = await Promise.all(
@@ -76,8 +84,7 @@ export async function writeChunks(context: ChunkContext): Promise<{ shared: bool
   await cells[1]!.finish({ zv_array: "vertex_fragments", encoding: "fragment_index_v1" });
   for (const [c, intake] of intakes.entries())
     await cells[2 + c]!.finish({ zv_array: "attribute", name: intake.info.name, ...intake.attributes() });
-  await owners?.finish({ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] });
-  return { shared, stored };
+  return { shared, stored, owners };
 }
 
 interface Arranged {

@@ -10,7 +10,7 @@ import { Manifests } from "./manifest.js";
 import type { Arrays } from "./write-arrays.js";
 import { described, dtypeName } from "./write-columns.js";
 import { AGAIN, type Fragments } from "./write-cut.js";
-import { groupDocument } from "./write-documents.js";
+import { groupDocument, sealedDocument } from "./write-documents.js";
 import { type Layout, orderBy, upTo } from "./write-layout.js";
 import { type Objects, type ObjectTable, tableOf } from "./write-objects.js";
 
@@ -28,7 +28,7 @@ export async function writeObjects(
   fragments: Fragments,
   layout: Layout,
   table: ObjectTable,
-): Promise<void> {
+): Promise<Uint8Array> {
   const manifests = manifestsOf(plan, fragments, layout, table);
   let present = 0;
   for (let row = 0; row < table.rows; row++) if (manifests.offsets[row]! < manifests.offsets[row + 1]!) present++;
@@ -40,17 +40,16 @@ export async function writeObjects(
     {},
   );
   await arrays.table(`${path}/object_ids`, ndarray([table.rows], table.ids), 0, WHOLE, {});
-  await arrays.document(
-    path,
-    groupDocument({
-      zv_array: "object_index",
-      num_objects: table.rows,
-      num_present: present,
-      sid_ndim: plan.dims,
-      layout: "vlen_manifests_v2",
-      object_ids_sorted: true,
-    }),
-  );
+  const document = sealedDocument({
+    zv_array: "object_index",
+    num_objects: table.rows,
+    num_present: present,
+    sid_ndim: plan.dims,
+    layout: "vlen_manifests_v2",
+    object_ids_sorted: true,
+  });
+  await arrays.document(path, document);
+  return document;
 }
 
 /** Row by row the fragments of the object: as they came along a path, else in the order of chunks. */

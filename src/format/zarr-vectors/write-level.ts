@@ -4,6 +4,7 @@ import { bytesOf } from "../../codec/numeric.js";
 import { InvalidInput } from "../../errors.js";
 import type { Columns } from "../../model/vectors.js";
 import type { Plan } from "./description.js";
+import { sealsOf } from "./owner-column.js";
 import { spool } from "./spill.js";
 import type { Scratch } from "./spill-scratch.js";
 import type { Arrays, Grid } from "./write-arrays.js";
@@ -115,7 +116,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
       const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
       const rowBytes = widths.reduce((sum, width) => sum + width, 0);
-      const { shared, stored } = await writeChunks({
+      const { shared, stored, owners } = await writeChunks({
         ...context,
         vertices,
         rowBytes,
@@ -131,10 +132,22 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         await arrays.document("0/vertex_attributes", groupDocument());
         present.push("vertex_attributes");
       }
-      present.push(...((await links?.finish(arrays, layout)) ?? []));
+      let family: Uint8Array | null = null;
+      const watching: Arrays = {
+        ...arrays,
+        document(path, bytes) {
+          if (path === "0/links/0") family = bytes;
+          return arrays.document(path, bytes);
+        },
+      };
+      present.push(...((await links?.finish(watching, layout)) ?? []));
       if (table !== undefined) {
         await arrays.document("0/fragment_attributes", groupDocument());
-        await writeObjects(plan, arrays, fragments, layout, table);
+        const index = await writeObjects(plan, arrays, fragments, layout, table);
+        await owners?.finish({
+          ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
+          ...sealsOf(index, kind.path ? family : undefined),
+        });
         present.push("fragment_attributes", "object_index");
         if (await writeObjectAttributes(arrays, objects, table)) present.push("object_attributes");
       }

@@ -26,7 +26,7 @@ import type { Scratch } from "./spill-scratch.js";
 import type { Arrays } from "./write-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
 import type { Cutter, Places } from "./write-cut.js";
-import { groupDocument } from "./write-documents.js";
+import { groupDocument, sealedDocument } from "./write-documents.js";
 import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
 import { Growing, numbering } from "./write-numbering.js";
 
@@ -196,7 +196,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       await arrays.document("0/links", groupDocument());
       await arrays.document(
         "0/links/0",
-        groupDocument({
+        sealedDocument({
           zv_array: "links_family",
           level_delta: 0,
           link_width: width,
