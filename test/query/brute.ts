@@ -2,63 +2,18 @@
  * What a query means, followed word by word on plain arrays (src/model/vectors.ts has the words). Nothing here knows of chunks,
  * windows or indexes. Only the geometry of single segments and faces is that of src/query, which has proofs of its own.
  */
-import { halfToNumber } from "../../src/bytes/half.js";
-import type { Column } from "../../src/model/attributes.js";
 import type { Positions, Query } from "../../src/model/vectors.js";
 import { clipPath, clipSegments, Pieces } from "../../src/query/clip-lines.js";
 import { clipMesh } from "../../src/query/clip-mesh.js";
-import { distance2ToSegment, distance2ToTriangle } from "../../src/query/nearest.js";
 import { Region } from "../../src/query/region.js";
-import { interpolate, Samples } from "../../src/query/samples.js";
+import type { Samples } from "../../src/query/samples.js";
 import { touchesPolygon } from "../../src/query/touch.js";
 import { Where } from "../../src/query/where.js";
 import { domainsOf, holds } from "./conditions.js";
+import { type Answer, counts, type Found, type Item, isPath, type Place, type Thing } from "./found.js";
+import { nearestOf } from "./nearest.js";
 import type { PlainDataset, PlainLevel } from "./plain.js";
 import { placesOf } from "./source.js";
-
-/** A vertex of a thing: which vertex of the level, and which of its fragments. */
-interface Place {
-  readonly vertex: number;
-  readonly fragment: number;
-}
-
-/** A vertex of the answer: a place, or between two or three of them. */
-export interface Found {
-  readonly thing: Thing;
-  readonly at: readonly [number, number, number];
-  readonly weights: readonly [number, number];
-  readonly position: readonly number[];
-}
-
-/** An object, or the parts without one together. */
-interface Thing {
-  /** −1: no object. */
-  readonly row: number;
-  readonly places: readonly Place[];
-  /** Where its parts begin: one of an object, one for each part without. */
-  readonly starts: readonly number[];
-  /** Its own links: places, and the row of the level's links (−1: implied). */
-  readonly links: readonly { readonly ends: readonly number[]; readonly link: number }[];
-  readonly satisfies: readonly boolean[];
-  readonly linkSatisfies: readonly boolean[] | undefined;
-}
-
-/** What is in the answer: of an object, or of one part without one. */
-export interface Item {
-  readonly row: number;
-  readonly parts: readonly (readonly Found[])[];
-  readonly order: number;
-}
-
-export interface Answer {
-  readonly level: PlainLevel;
-  readonly items: readonly Item[];
-  readonly links: readonly { readonly ends: readonly Found[]; readonly link: number }[];
-  /** Whether values between two rows were looked for: float16 are then float32. */
-  readonly cut: boolean;
-}
-
-const isPath = ({ geometry }: PlainLevel): boolean => ["lines", "polylines", "streamlines"].includes(geometry);
 
 /** The answer, or the name of the error. */
 export function brute(dataset: PlainDataset, query: Query): Answer | "LimitExceeded" {
@@ -202,9 +157,6 @@ function positionsOf({ positions, dims }: PlainLevel, { places }: Pick<Thing, "p
     places.flatMap(({ vertex }) => Array.from({ length: dims }, (_, axis) => positions[vertex * dims + axis]!)),
   );
 }
-
-const counts = ({ linkSatisfies, satisfies }: Thing, ends: readonly number[], link: number): boolean =>
-  linkSatisfies === undefined ? ends.every((end) => satisfies[end]) : linkSatisfies[link]!;
 
 const partsOf = ({ places, starts }: Thing): (readonly [number, number])[] =>
   starts.map((start, p) => [start, starts[p + 1] ?? places.length]);
@@ -394,85 +346,4 @@ function fan({ dims, linkWidth, positions }: PlainLevel, ends: readonly Found[],
     all.push(Array.from(mesh.triangles.subarray(3 * t, 3 * t + 3), (s) => different[mesh.samples.a[s]!]!));
     return all;
   }, []);
-}
-
-/** The k nearest items. */
-function nearestOf(
-  level: PlainLevel,
-  items: readonly Item[],
-  links: Answer["links"],
-  clips: boolean,
-  nearest: readonly number[],
-): Item[] {
-  const { dims } = level;
-  const point = nearest.slice(0, dims);
-  const flat = level.geometry === "points" ? items.flatMap(single) : items;
-  const counted = (found: Found): boolean => clips || found.thing.satisfies[found.at[0]]!;
-  const distance = (...ends: Found[]): number => {
-    const at = Float64Array.from(ends.flatMap(({ position }) => position));
-    if (ends.length < 3) return distance2ToSegment(point, at, dims, 0, ends.length - 1);
-    let best = Number.POSITIVE_INFINITY;
-    for (let k = 1; k + 1 < ends.length; k++) best = Math.min(best, distance2ToTriangle(point, at, dims, 0, k, k + 1));
-    return best;
-  };
-  const ranked = flat.map((item, i) => {
-    let best = Number.POSITIVE_INFINITY;
-    const own = new Set(item.parts.flat());
-    for (const part of item.parts) {
-      for (const [k, found] of part.entries()) {
-        if (!counted(found)) continue;
-        best = Math.min(best, distance(found));
-        if (isPath(level) && k > 0 && counted(part[k - 1]!)) best = Math.min(best, distance(part[k - 1]!, found));
-      }
-    }
-    for (const { ends, link } of links) {
-      if (!ends.some((end) => own.has(end))) continue;
-      const { thing } = ends[0]!;
-      const number = thing.links.findIndex((one) => one.link === link && (link >= 0 || one.ends[0] === ends[0]!.at[0]));
-      if (!clips && !counts(thing, thing.links[number]!.ends, number)) continue;
-      best = Math.min(best, distance(...ends));
-    }
-    return { item, best, i };
-  });
-  const best = ranked
-    .filter(({ best }) => best < Number.POSITIVE_INFINITY)
-    .sort((a, b) => a.best - b.best || a.i - b.i)
-    .slice(0, nearest[dims]!)
-    .map(({ item }) => item);
-  return level.geometry === "points" ? regrouped(best) : best;
-}
-
-/** Points of one object are one item again. */
-function regrouped(items: readonly Item[]): Item[] {
-  const rows = new Set(items.map(({ row }) => row).filter((row) => row >= 0));
-  const ofRow = (row: number): Item => {
-    const own = items.filter((item) => item.row === row).sort((a, b) => a.order - b.order);
-    return { row, parts: [own.flatMap(({ parts }) => parts.flat())], order: 0 };
-  };
-  return [...Array.from(rows, ofRow), ...items.filter(({ row }) => row < 0)];
-}
-
-const single = (item: Item): Item[] =>
-  item.parts.flat().map((found, i) => ({ row: item.row, parts: [[found]], order: item.order + i / 1e6 }));
-
-/** The values of a vertex of the answer, channel by channel. */
-export function valuesAt({ info, values }: Column, found: Found, cut: boolean): unknown[] {
-  const { channels } = info;
-  const rows = found.at.map((place) => found.thing.places[place]!.vertex);
-  const three = rows.flatMap((row) => Array.from({ length: channels }, (_, c) => values[row * channels + c]!));
-  if (!cut) return three.slice(0, channels);
-  const half = info.dtype.kind === "float" && info.dtype.size === 2;
-  const samples = Samples.like(new Float64Array(1), 1);
-  const [a, b, c] = found.at;
-  Samples.add(samples, 0, b === a ? 0 : 1, c === a ? 0 : c === b ? 1 : 2, ...found.weights);
-  if (Array.isArray(values)) return interpolate(three, channels, samples, []);
-  const Type = values.constructor as new (values: unknown[]) => Float32Array;
-  const from = half ? Float32Array.from(three as number[], halfToNumber) : new Type(three);
-  return Array.from(interpolate(from, channels, samples, from.slice(0, channels)));
-}
-
-/** The fragment of a vertex of the answer: that of the nearest of its places. */
-export function fragmentAt({ thing, at: [a, b, c], weights: [u, v] }: Found): number {
-  const first = 1 - u - v;
-  return thing.places[first >= u && first >= v ? a : u >= v ? b : c]!.fragment;
 }

@@ -1,8 +1,8 @@
 /** An answer of the engine, and one of the brute force, as the same lists of text. */
 import type { Column } from "../../src/model/attributes.js";
 import type { Batch, Columns } from "../../src/model/vectors.js";
-import { type Answer, type Found, fragmentAt, valuesAt } from "./brute.js";
 import { plainValue } from "./conditions.js";
+import { type Answer, type Found, fragmentAt, valuesAt } from "./found.js";
 import { rowsOf } from "./source.js";
 
 export interface Listed {

@@ -3,9 +3,10 @@ import { OctavoError } from "../../src/errors.js";
 import type { Batch, Query } from "../../src/model/vectors.js";
 import { select } from "../../src/query/select.js";
 import { Where } from "../../src/query/where.js";
-import { type Answer, brute, vertexCount } from "./brute.js";
+import { brute, vertexCount } from "./brute.js";
 import { type Listed, listAnswer, listBatches } from "./compare.js";
 import { anyWhere } from "./conditions.js";
+import type { Answer } from "./found.js";
 import { Dice, type PlainDataset, plainDataset } from "./plain.js";
 import { plainSource } from "./source.js";
 
