@@ -1,0 +1,138 @@
+/** Geometry that is converted says the same: every golden store, of every version, to both versions that are written. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fixtures } from "../../test/fixtures.js";
+import { toldBetween, toldLevel, toldStore } from "../../test/zarr-vectors-told.js";
+import { Conflict, InvalidInput } from "../errors.js";
+import { openZarrVectors, type ZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
+import { fileStore } from "../store/file.js";
+import { Key, Prefix } from "../store/key.js";
+import { memoryStore } from "../store/memory.js";
+import type { Store } from "../store/types.js";
+import { failNth, faultyStore } from "../testing/observe.js";
+import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
+
+const folder = fixtures("zarr-vectors");
+const stores = readdirSync(folder)
+  .filter((version) => version !== "corrupt")
+  .flatMap((version) => readdirSync(join(folder, version)).map((name) => `${version}/${name}`))
+  .filter((path) => existsSync(join(folder, path, "store.zarrvectors")));
+const golden = (path: string): Promise<ZarrVectors> =>
+  openZarrVectors(fileStore(join(folder, path, "store.zarrvectors")));
+const at = Prefix.of("out.zarrvectors");
+
+async function converted(source: ZarrVectors, options: ConvertVectorsOptions = {}, store: Store = memoryStore()) {
+  const report = await convertVectors(source, store, at, options);
+  return { store, report, dataset: await openZarrVectors(store, at) };
+}
+
+/** Bounds may be made to fit; everything else is the same. */
+async function expectSame(found: ZarrVectors, wanted: ZarrVectors): Promise<void> {
+  const vertices = (level: { readonly vertices?: unknown }) => ({ ...level, vertices: undefined });
+  const [a, b] = [await toldStore(found), await toldStore(wanted)];
+  expect({ ...a, levels: a.levels.map(vertices) }).toEqual({ ...b, levels: b.levels.map(vertices) });
+  for (const { level } of wanted.levels) {
+    expect(await toldLevel(found, level)).toEqual(await toldLevel(wanted, level));
+    for (const other of wanted.opened.levels.filter((number) => number !== level))
+      expect(await toldBetween(found, level, other - level)).toEqual(await toldBetween(wanted, level, other - level));
+  }
+}
+
+const rulesOf = async (store: Store, where: Prefix): Promise<Set<string>> => {
+  const rules = new Set<string>();
+  for await (const { severity, rule } of zarrVectors.validate(store, where)) if (severity === "error") rules.add(rule);
+  return rules;
+};
+
+describe("a store of any version", () => {
+  it.each(stores)("%s is the same in 0.9.2", async (path) => {
+    const source = await golden(path);
+    const { store, dataset, report } = await converted(source);
+    expect(dataset.version).toBe("0.9.2");
+    expect(report.losses).toEqual([]);
+    await expectSame(dataset, source);
+    const before = await rulesOf(source.opened.store, source.opened.at);
+    // Without the index that its sharding deleted, its fragments are taken for bins.
+    if (path === "v0.3/points_sharded_legacy") before.add("zarr-vectors/bin-fragments");
+    expect([...(await rulesOf(store, at))].filter((rule) => !before.has(rule))).toEqual([]);
+  });
+
+  it.each(stores)("%s is the same in 0.7.0, and back in 0.9.2", async (path) => {
+    const source = await golden(path);
+    if (path === "v0.9.2/points_sparse_ids") {
+      await expect(converted(source, { formatVersion: "0.7.0" })).rejects.toThrow(InvalidInput);
+      return;
+    }
+    const { dataset, report } = await converted(source, { formatVersion: "0.7.0" });
+    expect(dataset.version).toBe("0.7.0");
+    expect(report.losses).toEqual([]);
+    await expectSame(dataset, source);
+    const { dataset: back } = await converted(dataset);
+    await expectSame(back, source);
+  });
+});
+
+describe("what is asked for", () => {
+  it("ids become 0, 1, 2 …, also in groups, and the report says so", async () => {
+    const source = await golden("v0.9.2/points_sparse_ids");
+    const { dataset, report } = await converted(source, { formatVersion: "0.7.0", ids: "dense" });
+    expect([...(await dataset.objectIds())]).toEqual([0n, 1n, 2n]);
+    expect(report.losses).toEqual([expect.stringMatching(/: 0: the ids of objects, which are 0 to 2 now: 5 is 0$/)]);
+    const { positions } = await source.select().read();
+    expect([...(await dataset.select().read()).positions]).toEqual([...positions]);
+  });
+
+  it.each([
+    "v0.9.2/lines_3d",
+    "v0.9.2/graph_2d",
+    "v0.9.2/mesh_two_objects",
+    "v0.7.0-vlen/streamlines_3d",
+    "v0.5.0-early/points_objects_groups",
+    "v0.9.2/skeleton_segment_ids",
+  ])("%s in other chunks says the same of its finest level", async (path) => {
+    const source = await golden(path);
+    const chunkShape = source.levels[0]!.chunkShape.map((size) => size / 1.5);
+    const { dataset, report } = await converted(source, { chunkShape });
+    expect(dataset.levels[0]!.chunkShape).toEqual(chunkShape);
+    expect(await toldLevel(dataset, 0, { fragments: false })).toEqual(await toldLevel(source, 0, { fragments: false }));
+    const lost = (await source.schema()).fragment.filter(({ name }) => name !== "object_id");
+    expect(report.losses).toHaveLength(lost.length);
+  });
+
+  it("what is left out with new chunks is in the report", async () => {
+    const { report, dataset } = await converted(await golden("v0.9.2/pyramid_points"), {
+      chunkShape: [1000, 1000, 1000],
+    });
+    expect(dataset.levels).toHaveLength(1);
+    expect(report.losses[0]).toMatch(/: level 1, which was made for the old chunks$/);
+  });
+
+  it("codecs and shards", async () => {
+    const { store, dataset } = await converted(await golden("v0.7.0-vlen/mesh_3d"), {
+      codecs: "gzip",
+      sharding: [2, 2, 2],
+    });
+    const document = new TextDecoder().decode((await store.get(Key.join(at, "0/vertices/zarr.json")))!);
+    expect(document).toContain("sharding_indexed");
+    expect(document).toContain("gzip");
+    await expectSame(dataset, await golden("v0.7.0-vlen/mesh_3d"));
+  });
+
+  it("what is there stays, unless it may go", async () => {
+    const source = await golden("v0.3/lines_3d");
+    const { store } = await converted(source);
+    await expect(converted(source, {}, store)).rejects.toThrow(Conflict);
+    await expectSame((await converted(source, { overwrite: true }, store)).dataset, source);
+  });
+
+  it("a conversion that fails leaves nothing that could be opened", async () => {
+    const source = await golden("v0.7.0-vlen/streamlines_3d");
+    for (const nth of [3, 20, 60]) {
+      const inner = memoryStore();
+      const store = faultyStore(inner, failNth(nth));
+      await expect(convertVectors(source, store, at)).rejects.toThrow();
+      await expect(openZarrVectors(inner, at)).rejects.toThrow();
+    }
+  });
+});
