@@ -44,7 +44,7 @@ const bundle = run(process.execPath, [
 ]);
 const reading = ["read", "box", "object", "objects"];
 const octavo: Run = (store, kind, count, what) =>
-  measured(process.execPath, [bundle, store, kind, String(count), what]);
+  measured(process.execPath, [bundle, inputs, store, kind, String(count), what]);
 const contenders: readonly Contender[] = [
   {
     name: "zarr-vectors 0.9.2",
@@ -52,7 +52,8 @@ const contenders: readonly Contender[] = [
     run: (store, kind, count, what) =>
       measured(python, [join(root, "bench/zarr-vectors/peer.py"), inputs, store, kind, String(count), what]),
   },
-  { name: "octavo", reads: "zarr-vectors 0.9.2", cases: reading, run: octavo },
+  { name: "octavo on its store", reads: "zarr-vectors 0.9.2", cases: reading, run: octavo },
+  { name: "octavo", cases: ["write", ...reading], run: octavo },
 ];
 
 if (!existsSync(python)) throw new Error(`no ${python}: run "npm run peers"`);
