@@ -4,7 +4,7 @@ import { bytesOf } from "../../codec/numeric.js";
 import { InvalidInput } from "../../errors.js";
 import { describeArray } from "../zarr/create.js";
 import { editLevel, type LevelEdit } from "./edit-level.js";
-import type { Tree } from "./edit-tree.js";
+import { present, type Tree } from "./edit-tree.js";
 import { Groups, type IdRange } from "./groups.js";
 import { readGroups } from "./read-groups.js";
 import type { GroupMembers } from "./write-index.js";
@@ -73,6 +73,7 @@ async function listGroups({ opened, options }: Tree, { meta }: LevelEdit): Promi
 async function putGroups(tree: Tree, { meta }: LevelEdit, list: readonly (bigint[] | IdRange)[]): Promise<void> {
   const path = `${meta.path}/groups`;
   const groups = Groups.of(list);
+  await present(tree, meta.path, "groups");
   const table =
     (await tree.rows(path)) ??
     tree.makeRows(

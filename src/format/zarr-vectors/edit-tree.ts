@@ -149,6 +149,15 @@ export async function openTree(store: Store, at: Prefix, options: ReadOptions): 
   return tree;
 }
 
+/** Adds a family to what the level says it has. */
+export async function present(tree: Tree, level: string, family: string): Promise<void> {
+  const document = (await tree.group(level))!;
+  const own = document.attributes.zarr_vectors_level as JsonObject;
+  const arrays = (own.arrays_present as readonly string[] | undefined) ?? [];
+  if (arrays.includes(family)) return;
+  document.attributes = { ...document.attributes, zarr_vectors_level: { ...own, arrays_present: [...arrays, family] } };
+}
+
 async function refuseWhatIsNotEdited(tree: Tree): Promise<void> {
   const { opened } = tree;
   const root = (await tree.group(""))!;

@@ -6,12 +6,24 @@
  * Objects keep their ids on every level. Other software that edits does not use transactions: it must not edit at the same time.
  */
 import { InvalidInput } from "../../errors.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
+import type { Domain, Positions } from "../../model/vectors.js";
 import { Prefix } from "../../store/key.js";
 import { type Committed, Transaction, type TransactionOptions } from "../../store/transaction.js";
 import type { Store } from "../../store/types.js";
 import { appendBatch, deleteObjects, replaceObject } from "./edit-append.js";
+import {
+  type AddedValues,
+  type AttributeRows,
+  addAttribute,
+  dropAttribute,
+  type EditableDomain,
+  setAttribute,
+} from "./edit-attributes.js";
 import { changeGroups, membersOf } from "./edit-groups.js";
+import { reshard } from "./edit-layout.js";
+import { moveVertices } from "./edit-move.js";
 import { openTree, type Tree } from "./edit-tree.js";
 import type { BatchParts } from "./write-batch.js";
 import type { GroupMembers } from "./write-index.js";
@@ -38,6 +50,21 @@ export interface VectorTransaction {
   delete(ids: Iterable<Id>): void;
   /** Other geometry for an object, whose attributes and groups stay. */
   replace(id: Id, batch: Omit<BatchParts, "ids" | "objects">): void;
+  /** Other positions for vertices of an object, by their rows as a query for it has them. */
+  moveVertices(id: Id, rows: ArrayLike<number>, positions: Positions): void;
+  /** Other values of an attribute that is there. */
+  setAttribute(domain: Domain, name: string, rows: AttributeRows, values: Column["values"]): void;
+  /**
+   * A new attribute: values of objects or groups, or of the vertices of these objects one after the other; of all of them where
+   * no ids are given. What gets no value has what stands for none.
+   */
+  addAttribute(domain: EditableDomain, info: AttributeInfo, values?: AddedValues): void;
+  /** An attribute goes, from every level. */
+  dropAttribute(domain: Domain, name: string): void;
+  /** Cells of so many chunks along each axis share a key; of all per-chunk arrays. */
+  shard(shape: readonly number[]): void;
+  /** Every cell has a key of its own. */
+  unshard(): void;
   /** All groups, anew. */
   setGroups(groups: readonly GroupMembers[]): void;
   /** One more group, after those that are there. */
@@ -73,6 +100,12 @@ export async function editZarrVectors(
       add((tree) => deleteObjects(tree, gone));
     },
     replace: (id, batch) => add((tree) => replaceObject(tree, BigInt(id), batch, expand)),
+    moveVertices: (id, rows, positions) => add((tree) => moveVertices(tree, BigInt(id), rows, positions, expand)),
+    setAttribute: (domain, name, rows, values) => add((tree) => setAttribute(tree, domain, name, rows, values)),
+    addAttribute: (domain, info, values) => add((tree) => addAttribute(tree, domain, info, values)),
+    dropAttribute: (domain, name) => add((tree) => dropAttribute(tree, domain, name)),
+    shard: (shape) => add((tree) => reshard(tree, shape)),
+    unshard: () => add((tree) => reshard(tree, undefined)),
     setGroups: (groups) =>
       add((tree) => changeGroups(tree, (list) => void list.splice(0, list.length, ...groups.map(membersOf)))),
     addGroup: (members) => add((tree) => changeGroups(tree, (list) => void list.push(membersOf(members)))),
