@@ -15,7 +15,7 @@ import { copyGroups, copyObjectColumns, ownersOf, rowsOf, writeManifests } from 
 import type { Plan } from "./description.js";
 import { FragmentIndex } from "./fragment-index.js";
 import type { OpenedStore } from "./open-nodes.js";
-import { OWNERS } from "./owner-column.js";
+import { OWNERS, sealsOf } from "./owner-column.js";
 import type { Scratch } from "./spill-scratch.js";
 import type { LevelMeta } from "./types.js";
 import type { Arrays07 } from "./write-07-arrays.js";
@@ -45,8 +45,8 @@ export interface LevelCopy {
 }
 
 /** Cells of elements of so many bytes. */
-export const cellsOf = ({ arrays, old, grid }: LevelCopy, path: string, unit = 8): Promise<CellArray> =>
-  old === undefined ? arrays.cells(path, grid) : old.cells(path, grid, unit);
+export const cellsOf = ({ arrays, grid }: LevelCopy, path: string, unit = 8): Promise<CellArray> =>
+  arrays.cells(path, grid, unit);
 
 /** What came of it; the extent is that of the vertices as they are stored. */
 export interface CopiedLevel {
@@ -108,7 +108,6 @@ export async function copyLevel(copy: LevelCopy): Promise<CopiedLevel> {
   }
   await positions.finish({ zv_array: "vertices", dtype, encoding: "raw" });
   await fragments.finish({ zv_array: "vertex_fragments", encoding: "fragment_index_v1" });
-  await ownerCells?.finish({ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] });
   const present = ["vertices", ...(await columns.finish())];
   if (owned && fragment.length === 0) {
     await arrays.document("fragment_attributes", groupDocument());
@@ -117,7 +116,9 @@ export async function copyLevel(copy: LevelCopy): Promise<CopiedLevel> {
   const links = await copyLinks(copy, schema);
   present.push(...links.present);
   if (rows !== undefined) {
-    await writeManifests(copy, rows);
+    const index = await writeManifests(copy, rows);
+    const said = { zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] };
+    await ownerCells?.finish({ ...said, ...sealsOf(index, undefined) });
     present.push("object_index");
     if (await copyObjectColumns(copy, schema, rows)) present.push("object_attributes");
   }

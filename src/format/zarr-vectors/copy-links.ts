@@ -78,7 +78,7 @@ async function copyOwn(copy: LevelCopy, schema: Schema): Promise<string[]> {
     };
     return old === undefined
       ? linkWriter(own, cutter as Cutter, scratch) // which asks for no more
-      : linkWriter07(own, undefined, cutter, scratch, old);
+      : linkWriter07(own, cutter, scratch, old);
   };
   for await (const set of source.links({ meets: () => true }, names, options)) if (set.count > 0) await take(set);
   if (implied) for await (const set of impliedLinks(copy, known)) await take(set);
@@ -111,7 +111,7 @@ function belowLevel(arrays: Arrays): Arrays {
   const own = (path: string): string => path.replace(/^0\//, "");
   return {
     document: (path, bytes) => arrays.document(own(path), bytes),
-    cells: (path, grid) => arrays.cells(own(path), grid),
+    cells: (path, grid, unit) => arrays.cells(own(path), grid, unit),
     table: (path, ...rest) => arrays.table(own(path), ...rest),
     blobs: (path, ...rest) => arrays.blobs(own(path), ...rest),
   };

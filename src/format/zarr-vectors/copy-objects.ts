@@ -14,7 +14,7 @@ import { readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
 import type { Arrays } from "./write-arrays.js";
 import { described, dtypeName } from "./write-columns.js";
-import { groupDocument } from "./write-documents.js";
+import { groupDocument, sealedDocument } from "./write-documents.js";
 import { tableOf } from "./write-objects.js";
 
 /** The rows of an object index. */
@@ -77,7 +77,7 @@ export function ownersOf({ ids, place: { offsets, chunk, first, count } }: Objec
 export async function writeManifests(
   { arrays, old, grid, table }: LevelCopy,
   { ids, place }: ObjectRows,
-): Promise<void> {
+): Promise<Uint8Array> {
   const { offsets, chunk, first, count } = place;
   const { dims } = grid;
   const chunks = new Int32Array(chunk.length * dims);
@@ -97,10 +97,9 @@ export async function writeManifests(
   await arrays.table(`${path}/object_ids`, ndarray([rows], ids), 0, WHOLE, {});
   const said = { zv_array: "object_index", num_objects: rows, sid_ndim: dims };
   const current = { num_present: present, layout: "vlen_manifests_v2", ...(sorted ? { object_ids_sorted: true } : {}) };
-  await arrays.document(
-    path,
-    groupDocument({ ...said, ...(old === undefined ? current : { layout: "vlen_manifests_v1" }) }),
-  );
+  const document = sealedDocument({ ...said, ...(old === undefined ? current : { layout: "vlen_manifests_v1" }) });
+  await arrays.document(path, document);
+  return document;
 }
 
 const ROWS = 65536; // of a table in one chunk, as the reference has it

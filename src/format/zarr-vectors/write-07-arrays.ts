@@ -29,12 +29,11 @@ import { encodeNode } from "../zarr/encode.js";
 import { Blobs } from "./blobs.js";
 import type { Plan } from "./description.js";
 import { sentinelOf } from "./schema.js";
-import type { Arrays, CellArray, Grid } from "./write-arrays.js";
+import type { Arrays } from "./write-arrays.js";
 import { groupDocument } from "./write-documents.js";
 
 /** As in 0.9.2, and single blobs. */
 export interface Arrays07 extends Arrays {
-  cells(path: string, grid: Grid, unit?: number): Promise<CellArray>;
   /** An array of bytes at a path; elements of `unit` bytes, which is what they are shuffled by. */
   blob(path: string, bytes: Uint8Array, unit: number): Promise<void>;
 }
@@ -120,6 +119,15 @@ export function arrays07(store: Store, at: Prefix, plan: Plan, signal: AbortSign
     await document(path, groupDocument(rest));
   }
 }
+
+/** The same, for who names everything below a path. */
+export const within = (arrays: Arrays07, base: string): Arrays07 => ({
+  document: (path, bytes) => arrays.document(`${base}/${path}`, bytes),
+  blob: (path, bytes, unit) => arrays.blob(`${base}/${path}`, bytes, unit),
+  cells: (path, grid, unit) => arrays.cells(`${base}/${path}`, grid, unit),
+  table: (path, ...rest) => arrays.table(`${base}/${path}`, ...rest),
+  blobs: (path, ...rest) => arrays.blobs(`${base}/${path}`, ...rest),
+});
 
 /** 0.7.0 has no table of ids. */
 function checkDense(values: NdArray): void {

@@ -25,8 +25,7 @@ import { unitsOf, upTo } from "./write-layout.js";
 import type { LinkWriter } from "./write-links.js";
 
 export function linkWriter07(
-  { dims, kind, linkWidth: width }: Plan,
-  declared: NonNullable<Plan["attributes"]>["link"],
+  { dims, kind, linkWidth: width, attributes }: Plan,
   { chunks, fragments }: Pick<Cutter, "chunks" | "fragments">,
   scratch: Scratch,
   arrays: Arrays07,
@@ -62,7 +61,7 @@ export function linkWriter07(
       return count;
     },
     columns(links) {
-      taken ??= intakes(declared, links.columns);
+      taken ??= intakes(attributes?.link, links.columns);
       return takeColumns(taken, links.columns, links.ends.length / width, "link");
     },
     take: ({ ends }, { fragment, ordinal }, columns) =>

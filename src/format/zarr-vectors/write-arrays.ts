@@ -41,7 +41,8 @@ export interface CellArray {
 export interface Arrays {
   /** A document at a path below the store. */
   document(path: string, bytes: Uint8Array): Promise<void>;
-  cells(path: string, grid: Grid): Promise<CellArray>;
+  /** `unit`: bytes of an element, by which some codecs shuffle. */
+  cells(path: string, grid: Grid, unit?: number): Promise<CellArray>;
   /** A table, a chunk of it at most `rows` rows. */
   table(path: string, values: NdArray, fill: Json, rows: number, attributes: JsonObject): Promise<void>;
   /** A list of blobs, of which `chunk` makes those from, up to as one vlen chunk of so many elements. */

@@ -1,13 +1,16 @@
 /** The cells of vertices: positions, fragments, attributes, and the owner of each fragment. */
+import { isFixed } from "../../bytes/dtype.js";
 import { halfToNumber } from "../../bytes/half.js";
+import { loadDracoEncoder } from "../../codec/draco-encode.js";
 import { bytesOf } from "../../codec/numeric.js";
 import { InvalidInput } from "../../errors.js";
+import type { AttributeInfo } from "../../model/attributes.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { Plan } from "./description.js";
 import { FragmentIndex } from "./fragment-index.js";
 import type { Bucket, Spool } from "./spill.js";
 import type { Arrays, CellArray } from "./write-arrays.js";
-import type { Dtype } from "./write-batch.js";
+import { type Dtype, dtypeSize } from "./write-batch.js";
 import type { Intake } from "./write-columns.js";
 import { type Again, bytesAt, type Fragments } from "./write-cut.js";
 import { type Layout, unitsOf } from "./write-layout.js";
@@ -46,15 +49,21 @@ export interface Stored {
 }
 
 export async function writeChunks(context: ChunkContext): Promise<Stored> {
-  const { dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes } = context;
+  const { plan, dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes } = context;
   const { grid, chunkCount } = layout;
-  const cells = await Promise.all(
-    ["vertices", "vertex_fragments", ...intakes.map(({ info }) => `vertex_attributes/${info.name}`)].map((path) =>
-      arrays.cells(`0/${path}`, grid),
-    ),
-  );
+  const cells = await Promise.all([
+    arrays.cells("0/vertices", grid, dtypeSize(dtype)),
+    arrays.cells("0/vertex_fragments", grid),
+    ...intakes.map(({ info }) => arrays.cells(`0/vertex_attributes/${info.name}`, grid, sizeOf(info))),
+  ]);
   // An id below 0 could be taken for "nobody": then the owners are left to the manifests.
-  const owned = table !== undefined && !table.ids.some((id) => id < 0n);
+  // In 0.7.0 nothing could seal them.
+  const owned = plan.formatVersion !== "0.7.0" && table !== undefined && !table.ids.some((id) => id < 0n);
+  const draco = plan.encoding === "draco" ? await loadDracoEncoder() : undefined;
+  const encoded = (rows: Uint8Array): Uint8Array => {
+    if (draco === undefined || rows.length === 0) return rows;
+    return draco.encode({ positions: numbersOf(rows, dtype) as Float32Array }, plan);
+  };
   const owners = owned ? await arrays.cells("0/fragment_attributes/object_id", grid) : undefined;
   const inOrder = new Uint32Array(context.fragments.size.length);
   const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
@@ -72,7 +81,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
         if (several) shared = true;
         for (const count of counts) stored += count;
         const [positions, ...rest] = columns;
-        payloads[0]!.push(positions!);
+        payloads[0]!.push(encoded(positions!));
         payloads[1]!.push(FragmentIndex.encode(FragmentIndex.ofRanges(counts)));
         for (const [c, intake] of intakes.entries()) payloads[2 + c]!.push(intake.cell(rest[c]!));
         ownerPayloads.push(bytesOf(owner));
@@ -80,12 +89,14 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
       await Promise.all([...cells.map((array, c) => array.put(unit, payloads[c]!)), owners?.put(unit, ownerPayloads)]);
     },
   );
-  await cells[0]!.finish({ zv_array: "vertices", dtype, encoding: "raw" });
+  await cells[0]!.finish({ zv_array: "vertices", dtype, encoding: plan.encoding ?? "raw" });
   await cells[1]!.finish({ zv_array: "vertex_fragments", encoding: "fragment_index_v1" });
   for (const [c, intake] of intakes.entries())
     await cells[2 + c]!.finish({ zv_array: "attribute", name: intake.info.name, ...intake.attributes() });
   return { shared, stored, owners };
 }
+
+const sizeOf = ({ dtype }: AttributeInfo): number => (isFixed(dtype) ? dtype.size : 1);
 
 interface Arranged {
   /** Positions, then attributes, in the order of the fragments. */

@@ -43,10 +43,10 @@ export async function writeObjects(
   const document = sealedDocument({
     zv_array: "object_index",
     num_objects: table.rows,
-    num_present: present,
     sid_ndim: plan.dims,
-    layout: "vlen_manifests_v2",
-    object_ids_sorted: true,
+    ...(plan.formatVersion === "0.7.0"
+      ? { layout: "vlen_manifests_v1" }
+      : { num_present: present, layout: "vlen_manifests_v2", object_ids_sorted: true }),
   });
   await arrays.document(path, document);
   return document;

@@ -7,6 +7,8 @@ import type { Plan } from "./description.js";
 import { sealsOf } from "./owner-column.js";
 import { spool } from "./spill.js";
 import type { Scratch } from "./spill-scratch.js";
+import { type Arrays07, within } from "./write-07-arrays.js";
+import { linkWriter07 } from "./write-07-links.js";
 import type { Arrays, Grid } from "./write-arrays.js";
 import { type Dtype, dtypeSize, type Extent, inPieces, type Rows } from "./write-batch.js";
 import { writeChunks } from "./write-chunks.js";
@@ -23,6 +25,8 @@ export interface LevelContext {
   readonly dtype: Dtype;
   readonly chunkShape: readonly number[];
   readonly arrays: Arrays;
+  /** The same in format 0.7.0. */
+  readonly old: Arrays07 | undefined;
   readonly scratch: Scratch;
 }
 
@@ -42,14 +46,16 @@ const UNKNOWN = -2;
 
 /** `first` decides what nobody has declared; undefined where nothing ever came. */
 export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
-  const { plan, dtype, chunkShape, arrays, scratch } = context;
+  const { plan, dtype, chunkShape, arrays, old, scratch } = context;
   const { kind, geometry, dims } = plan;
   const withObjects = plan.objects ?? (geometry !== "points" || (first?.ids.length ?? 0) > 0);
   if (!withObjects && geometry !== "points") throw new InvalidInput(`${geometry} always belong to objects`);
   const objects = objectsFor(plan);
   const cuts = cutter(plan, chunkShape, withObjects);
   const taken = intakes(plan.attributes?.vertex, first?.vertexColumns ?? new Map());
-  const links = plan.linkWidth > 0 ? linkWriter(plan, cuts, scratch) : undefined;
+  const linked = () =>
+    old === undefined ? linkWriter(plan, cuts, scratch) : linkWriter07(plan, cuts, scratch, within(old, "0"));
+  const links = plan.linkWidth > 0 ? linked() : undefined;
   const whose = withObjects && !kind.path ? [4] : [];
   const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
   const vertices = spool(widths, scratch);
@@ -112,7 +118,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         Math.max(1, Math.floor(bounds.max[axis]! / size) - origin[axis]! + 1),
       );
       const arrayCount = 2 + taken.length + (table === undefined ? 0 : 1) + ((links?.count ?? 0) > 0 ? dims : 0);
-      const shard = shardFor(plan.sharding, shape, chunks.count * arrayCount);
+      const shard = shardFor(old === undefined ? plan.sharding : "none", shape, chunks.count * arrayCount);
       const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
       const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
       const rowBytes = widths.reduce((sum, width) => sum + width, 0);
@@ -142,20 +148,23 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       };
       present.push(...((await links?.finish(watching, layout)) ?? []));
       if (table !== undefined) {
-        await arrays.document("0/fragment_attributes", groupDocument());
+        if (owners !== undefined) await arrays.document("0/fragment_attributes", groupDocument());
         const index = await writeObjects(plan, arrays, fragments, layout, table);
         await owners?.finish({
           ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
           ...sealsOf(index, kind.path ? family : undefined),
         });
-        present.push("fragment_attributes", "object_index");
+        present.push(...(owners === undefined ? [] : ["fragment_attributes"]), "object_index");
         if (await writeObjectAttributes(arrays, objects, table)) present.push("object_attributes");
       }
       if (groups !== undefined) {
         await writeGroups(arrays, groups.members, groups.columns, (id) => table && objects.idOf(id, table));
         present.push("groups", ...(groups.columns.size > 0 ? ["group_attributes"] : []));
       }
-      await arrays.document("0", levelDocument({ vertices: stored, arrays: present, shared, tiled: true }));
+      await arrays.document(
+        "0",
+        levelDocument({ vertices: stored, arrays: present, shared, tiled: old === undefined }),
+      );
       return rootDocument(plan, {
         name,
         chunkShape,

@@ -21,6 +21,7 @@ import { planOf, type VectorDescription } from "./description.js";
 import { openStore, vectorDataset } from "./open.js";
 import { queue } from "./spill-batches.js";
 import { scratchIn } from "./spill-scratch.js";
+import { arrays07 } from "./write-07-arrays.js";
 import { arraysIn } from "./write-arrays.js";
 import { type BatchParts, type Dropped, type Dtype, type Rows, rowsOf } from "./write-batch.js";
 import type { GroupMembers } from "./write-index.js";
@@ -80,7 +81,8 @@ export async function createZarrVectors(
     "",
   );
   const scratch = scratchIn(place.store, Prefix.join(place.at ?? Prefix.root, `spill-${id}`), maxMemory, signal);
-  const arrays = arraysIn(tracked, at, plan, signal);
+  const old = plan.formatVersion === "0.7.0" ? arrays07(tracked, at, plan, signal) : undefined;
+  const arrays = old ?? arraysIn(tracked, at, plan, signal);
 
   const extent = { min: new Float64Array(plan.dims).fill(Infinity), max: new Float64Array(plan.dims).fill(-Infinity) };
   const dropped = { vertices: 0, objects: 0 };
@@ -99,7 +101,7 @@ export async function createZarrVectors(
       throw new InvalidInput(`the writer of ${urlOf(store, at)} has failed; all that is left is to abort it`);
   };
   const levelFor = (chunkShape: readonly number[], first: Rows | undefined): LevelWriter =>
-    levelWriter({ plan, dtype: dtype ?? "float32", chunkShape, arrays, scratch }, first);
+    levelWriter({ plan, dtype: dtype ?? "float32", chunkShape, arrays, old, scratch }, first);
 
   /** Batches one after the other, whoever waits for them. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
