@@ -53,7 +53,6 @@ export const convert = verb({
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
     ["octavo convert a.zarr s3://bucket/a.zarr --chunk 64,64,64 --shard 512,512,512", "sharded, into an object store"],
-    ["octavo convert image.zarr image.zip --codec zstd --dry-run", "what would happen"],
     ["octavo convert old.zarrvectors new.zarrvectors", "a Zarr Vectors store of any version to 0.9.2"],
   ],
   async run([from, to], given, session) {
