@@ -47,7 +47,7 @@ const upTo = (count: number): Uint32Array => Uint32Array.from({ length: count },
 
 const [NOBODY, SEVERAL] = [-1, -2];
 
-/** Whose each part is, and whether any is several objects'. */
+/** Whose each part is, and whether any is named more than once. */
 export function ownersOf({ ids, place: { offsets, chunk, first, count } }: ObjectRows, chunks: number) {
   const sizes = new Uint32Array(chunks);
   for (let b = 0; b < chunk.length; b++) sizes[chunk[b]!] = Math.max(sizes[chunk[b]!]!, first[b]! + count[b]!);
@@ -57,7 +57,7 @@ export function ownersOf({ ids, place: { offsets, chunk, first, count } }: Objec
     for (let b = offsets[row]!; b < offsets[row + 1]!; b++) {
       const own = rows[chunk[b]!]!;
       for (let part = first[b]!; part < first[b]! + count[b]!; part++) {
-        const several = own[part] !== NOBODY && own[part] !== row;
+        const several = own[part] !== NOBODY; // a path that comes back to a part counts twice
         own[part] = several ? SEVERAL : row;
         shared ||= several;
       }
