@@ -1,8 +1,4 @@
 /** Zarr arrays and groups of every version: v0 (the original), v1, v2, v3. */
-import type { Format } from "../../model/format.js";
-import { detectZarr, openZarr } from "./open.js";
-import { validateZarr } from "./validate.js";
-
 export {
   type ArrayDescription,
   type Compressor,
@@ -13,17 +9,9 @@ export {
   type WritableVersion,
 } from "./create.js";
 export { append, consolidate, deleteNode, resize, setAttributes } from "./edit.js";
+export { zarr } from "./format.js";
 export type { ZarrArray, ZarrGroup, ZarrNode } from "./node.js";
 export { detectZarr, type OpenOptions, openZarr } from "./open.js";
 export type { ReadRegionOptions } from "./read.js";
 export type { ArrayMeta, Attributes, ChunkKeys, GroupMeta, NodeMeta, ZarrVersion } from "./types.js";
 export { type WriteOptions, writeRegion } from "./write.js";
-
-/** Zarr as a format: what `open` and `detect` ask. */
-export const zarr: Format = {
-  id: "zarr",
-  name: "Zarr",
-  detect: detectZarr,
-  open: openZarr,
-  validate: validateZarr,
-};
