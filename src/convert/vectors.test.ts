@@ -18,6 +18,8 @@ const stores = readdirSync(folder)
   .filter((version) => version !== "corrupt")
   .flatMap((version) => readdirSync(join(folder, version)).map((name) => `${version}/${name}`))
   .filter((path) => existsSync(join(folder, path, "store.zarrvectors")));
+/** One store of each name: that of the newest version. */
+const newest = [...new Map(stores.map((path) => [path.split("/")[1], path])).values()];
 const golden = (path: string): Promise<ZarrVectors> =>
   openZarrVectors(fileStore(join(folder, path, "store.zarrvectors")));
 const at = Prefix.of("out.zarrvectors");
@@ -58,7 +60,7 @@ describe("a store of any version", () => {
     expect([...(await rulesOf(store, at))].filter((rule) => !before.has(rule))).toEqual([]);
   });
 
-  it.each(stores)("%s is the same in 0.7.0, and back in 0.9.2", async (path) => {
+  it.each(newest)("%s is the same in 0.7.0, and back in 0.9.2", async (path) => {
     const source = await golden(path);
     if (path === "v0.9.2/points_sparse_ids") {
       await expect(converted(source, { formatVersion: "0.7.0" })).rejects.toThrow(InvalidInput);
