@@ -1,7 +1,8 @@
 /** Objects that are easy to check, and stores of them: what tests, the proof and its processes edit. */
 
 import type { VectorDescription } from "../src/format/zarr-vectors/description.js";
-import { openZarrVectors, type ZarrVectors } from "../src/format/zarr-vectors/index.js";
+import { editZarrVectors } from "../src/format/zarr-vectors/edit.js";
+import { openZarrVectors } from "../src/format/zarr-vectors/index.js";
 import { validateZarrVectors } from "../src/format/zarr-vectors/validate.js";
 import { type BatchParts, createZarrVectors } from "../src/format/zarr-vectors/write.js";
 import type { Column } from "../src/model/attributes.js";
@@ -184,4 +185,42 @@ export async function findings(store: Store): Promise<string[]> {
   return found;
 }
 
-export type { ZarrVectors };
+/** Numbers below n, one after the other, from a seed. */
+export function diceOf(seed: number): (n: number) => number {
+  let state = seed >>> 0;
+  return (n) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+}
+
+/** One commit of some appends, deletes and replacements, done to the things as well; new ids are above `largest`. */
+export async function editAtRandom(
+  store: Store,
+  geometry: Geometry,
+  things: Things,
+  dice: (n: number) => number,
+  thing: () => Thing,
+  largest: () => bigint,
+): Promise<void> {
+  const edit = await editZarrVectors(store, at);
+  for (let step = 0; step <= dice(2); step++) {
+    const ids = [...things.keys()];
+    const any = ids[dice(ids.length)];
+    const what = any === undefined ? 2 : dice(4);
+    if (what === 0) {
+      edit.delete([any!]);
+      things.delete(any!);
+    } else if (what === 1) {
+      const next = { ...thing(), weight: things.get(any!)!.weight };
+      const { ids: _, objects: __, objectColumns: ___, ...batch } = batchOf(geometry, [[any!, next]]);
+      edit.replace(any!, batch);
+      things.set(any!, next);
+    } else {
+      const more = Array.from({ length: 1 + dice(3) }, (): [bigint, Thing] => [largest(), thing()]);
+      edit.append(batchOf(geometry, more));
+      for (const [id, one] of more) things.set(id, one);
+    }
+  }
+  await edit.commit();
+}

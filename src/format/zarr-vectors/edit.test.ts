@@ -5,8 +5,9 @@ import "../../../test/properties.js";
 import {
   anyThing,
   at,
-  batchOf,
   DIMS,
+  diceOf,
+  editAtRandom,
   findings,
   listBatch,
   listStore,
@@ -19,7 +20,6 @@ import type { Geometry } from "../../model/vectors.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
 import type { VectorDescription } from "./description.js";
-import { editZarrVectors } from "./edit.js";
 import { openZarrVectors } from "./index.js";
 
 const KINDS: readonly Geometry[] = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"];
@@ -31,15 +31,6 @@ const LAYOUTS: readonly Partial<VectorDescription>[] = [
   { links: { store: "duplicate" } },
   { codecs: "none" },
 ];
-
-/** Numbers below n, one after the other, from a seed. */
-function diceOf(seed: number): (n: number) => number {
-  let state = seed >>> 0;
-  return (n) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
-}
 
 /** Boxes are answered as by a store that was written anew. */
 async function sameBoxes(store: Store, geometry: Geometry, things: Things, dice: (n: number) => number): Promise<void> {
@@ -67,37 +58,7 @@ describe.each(KINDS)("edits of %s", (geometry) => {
         await storeOf(store, geometry, things, layout);
         let largest = BigInt(things.size - 1);
         for (let round = 0; round < 3; round++) {
-          const edit = await editZarrVectors(store, at);
-          for (let step = 0; step <= dice(2); step++) {
-            const ids = [...things.keys()];
-            const any = ids[dice(ids.length)];
-            switch (dice(4)) {
-              case 0: {
-                if (any === undefined) break;
-                edit.delete([any]);
-                things.delete(any);
-                break;
-              }
-              case 1: {
-                if (any === undefined) break;
-                const { weight } = things.get(any)!;
-                const next = { ...thing(), weight };
-                const { ids: _, objects: __, objectColumns: ___, ...batch } = batchOf(geometry, [[any, next]]);
-                edit.replace(any, batch);
-                things.set(any, next);
-                break;
-              }
-              default: {
-                const more = Array.from({ length: 1 + dice(3) }, (): [bigint, ReturnType<typeof thing>] => [
-                  ++largest,
-                  thing(),
-                ]);
-                edit.append(batchOf(geometry, more));
-                for (const [id, one] of more) things.set(id, one);
-              }
-            }
-          }
-          await edit.commit();
+          await editAtRandom(store, geometry, things, dice, thing, () => ++largest);
           expect(await listStore(store)).toEqual(listThings(geometry, things));
           expect(await findings(store)).toEqual([]);
         }
