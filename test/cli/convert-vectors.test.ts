@@ -1,0 +1,76 @@
+/** `octavo convert` on geometry, as a user runs it. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixtures } from "../fixtures.js";
+import { build, octavo } from "./run.js";
+
+const golden = fixtures("zarr-vectors");
+const store = (path: string): string => join(golden, path, "store.zarrvectors");
+let folder = "";
+beforeAll(() => {
+  build();
+  folder = mkdtempSync(join(tmpdir(), "octavo-convert-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const infoOf = async (path: string) => JSON.parse((await octavo(["info", path, "--json"])).stdout);
+
+describe("convert, of geometry", () => {
+  it("upgrades an old store to 0.9.2, with all its levels", async () => {
+    const out = join(folder, "upgraded.zarrvectors");
+    const { code, stdout } = await octavo(["convert", store("v0.4/pyramid_streamlines"), out]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ vertices of \d+ objects written\nnothing was lost\n$/),
+    });
+    expect(await infoOf(out)).toMatchObject({ format: "zarr-vectors", version: "0.9.2" });
+    expect((await octavo(["validate", out])).code).toBe(0);
+    const list = async (path: string) => (await octavo(["get", path, "--level", "1", "--format", "csv"])).stdout;
+    expect(await list(out)).toBe(await list(store("v0.4/pyramid_streamlines")));
+  });
+
+  it("writes 0.7.0 where it is asked for, and says when it cannot", async () => {
+    const out = join(folder, "old.zarrvectors");
+    expect((await octavo(["convert", store("v0.9.2/lines_3d"), out, "--format-version", "0.7.0"])).code).toBe(0);
+    expect(await infoOf(out)).toMatchObject({ version: "0.7.0" });
+    const sparse = [store("v0.9.2/points_sparse_ids"), join(folder, "sparse"), "--format-version", "0.7.0"];
+    const refused = await octavo(["convert", ...sparse]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("0.7.0 numbers objects 0, 1, 2") });
+    expect(existsSync(join(folder, "sparse", "zarr.json"))).toBe(false);
+    const dense = await octavo(["convert", ...sparse, "--ids", "dense", "--overwrite"]);
+    expect(dense).toMatchObject({ code: 0, stdout: expect.stringMatching(/^loss .*the ids of objects/m) });
+  });
+
+  it("reports what new chunks leave out", async () => {
+    const out = join(folder, "chunks.zarrvectors");
+    const { code, stdout } = await octavo([
+      "convert",
+      store("v0.9.2/pyramid_points"),
+      out,
+      "--chunk",
+      "12.5,12.5,12.5",
+      "--json",
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).losses[0]).toMatch(/level 1, which was made for the old chunks$/);
+  });
+
+  it("says what would happen, and writes nothing", async () => {
+    const out = join(folder, "dry.zarrvectors");
+    const { code, stdout } = await octavo(["convert", store("v0.9.2/pyramid_points"), out, "--dry-run"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Zarr Vectors 0\.9\.2, with the same chunks, fragments and links\n {2}level 0: .*kept\n/);
+    expect(existsSync(out)).toBe(false);
+  });
+
+  it("keeps what is there, and refuses arrays for geometry", async () => {
+    const out = join(folder, "twice.zarrvectors");
+    expect((await octavo(["convert", store("v0.3/lines_3d"), out])).code).toBe(0);
+    expect((await octavo(["convert", store("v0.3/lines_3d"), out])).code).toBe(2);
+    expect((await octavo(["convert", store("v0.3/lines_3d"), out, "--overwrite", "--codec", "gzip"])).code).toBe(0);
+    const arrays = await octavo(["convert", store("v0.3/lines_3d"), join(folder, "no"), "--to", "zarr2"]);
+    expect(arrays.stderr).toContain("is geometry, and zarr2 holds arrays");
+  });
+});
