@@ -41,6 +41,24 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./validate.js")).validate,
   },
   {
+    name: "append",
+    operands: "STORE FROM…",
+    summary: "add the objects of other datasets, all or none",
+    load: async () => (await import("./append.js")).append,
+  },
+  {
+    name: "delete",
+    operands: "STORE",
+    summary: "take objects out of a store, on every level",
+    load: async () => (await import("./delete.js")).remove,
+  },
+  {
+    name: "repair",
+    operands: "URL",
+    summary: "write again what follows from the rest of the data",
+    load: async () => (await import("./repair.js")).repair,
+  },
+  {
     name: "demo",
     operands: "",
     summary: "a guided tour on data it makes itself",

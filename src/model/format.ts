@@ -50,6 +50,19 @@ export interface ValidateOptions extends FormatOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** How to repair. */
+export interface RepairOptions extends FormatOptions {
+  /** On: nothing is changed, and `fixed` is what would be. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** What a repair has led to. */
+export interface RepairReport {
+  readonly fixed: readonly Finding[];
+  /** What nobody but the owner of the data can repair, and what is only worth knowing. */
+  readonly left: readonly Finding[];
+}
+
 /** A format: how to recognise, open and check what is at a place in a store. */
 export interface Format {
   readonly id: string;
@@ -60,4 +73,6 @@ export interface Format {
   open(store: Store, at: Prefix, options?: FormatOptions): Promise<Dataset>;
   /** Everything that can be said against it, one finding at a time. */
   validate(store: Store, at: Prefix, options?: ValidateOptions): AsyncIterable<Finding>;
+  /** Writes again what follows from the rest, as one transaction; never invents data. */
+  repair?(store: Store, at: Prefix, options?: RepairOptions): Promise<RepairReport>;
 }

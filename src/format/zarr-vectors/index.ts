@@ -1,15 +1,21 @@
 /** Zarr Vectors: multiscale points, lines, streamlines, graphs, skeletons and meshes, of every version. */
 import { withLimits } from "../../limits.js";
-import type { Format, FormatOptions } from "../../model/format.js";
+import type { Format, FormatOptions, RepairOptions, RepairReport } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ZarrVectors } from "./dataset.js";
+import type { VectorDescription } from "./description.js";
+import type { EditOptions, VectorTransaction } from "./edit.js";
 import type { OpenStoreOptions } from "./open-nodes.js";
+import type { VectorWriteOptions, VectorWriter } from "./write.js";
 
 export type { ZarrVectors } from "./dataset.js";
+export type { VectorDescription } from "./description.js";
+export type { EditOptions, VectorCommitted, VectorTransaction } from "./edit.js";
 export type { OpenedStore, OpenStoreOptions } from "./open-nodes.js";
 export type { Parametric, ParametricObject } from "./parametric.js";
 export type { LevelMeta, RootMeta } from "./types.js";
+export type { BatchParts, GroupMembers, VectorWriteOptions, VectorWriter } from "./write.js";
 
 /** Opens a store; NotFound where there is none. */
 export async function openZarrVectors(
@@ -19,6 +25,34 @@ export async function openZarrVectors(
 ): Promise<ZarrVectors> {
   const { openStore, vectorDataset } = await import("./open.js");
   return vectorDataset(await openStore(store, at, options), options);
+}
+
+/** Begins a new store, into which batches are written; Conflict where something is. */
+export async function createZarrVectors(
+  store: Store,
+  at: Prefix,
+  description: VectorDescription,
+  options: VectorWriteOptions = {},
+): Promise<VectorWriter> {
+  return (await import("./write.js")).createZarrVectors(store, at, description, options);
+}
+
+/** Begins edits of a store: objects, attributes and groups, together or not at all. */
+export async function editZarrVectors(
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: EditOptions = {},
+): Promise<VectorTransaction> {
+  return (await import("./edit.js")).editZarrVectors(store, at, options);
+}
+
+/** Writes again what follows from the rest of a store: directories, counts, owners, bounds, torn transactions. */
+export async function repairZarrVectors(
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: RepairOptions = {},
+): Promise<RepairReport> {
+  return (await import("./repair.js")).repairZarrVectors(store, at, options);
 }
 
 /** Whether the document of a root is there and has the word. What reads it decides; pages that look at arrays never load that. */
@@ -43,4 +77,5 @@ export const zarrVectors: Format = {
     const { validateZarrVectors } = await import("./validate.js");
     yield* validateZarrVectors(store, at, options);
   },
+  repair: repairZarrVectors,
 };

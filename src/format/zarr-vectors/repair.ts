@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, parseJson, stringifyJson } from "../../b
 import { encodeUtf8 } from "../../bytes/text.js";
 import { Corrupt } from "../../errors.js";
 import { withLimits } from "../../limits.js";
-import type { Finding, FormatOptions } from "../../model/format.js";
+import type { Finding, FormatOptions, RepairOptions, RepairReport } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import { Transaction } from "../../store/transaction.js";
 import type { Store } from "../../store/types.js";
@@ -17,17 +17,6 @@ import { editLevel } from "./edit-level.js";
 import { openTree } from "./edit-tree.js";
 import { validateZarrVectors } from "./validate.js";
 import { type Fix, fixOf } from "./validate-rules.js";
-
-export interface RepairOptions extends FormatOptions {
-  /** On: nothing is changed, and `fixed` is what would be. */
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface RepairReport {
-  readonly fixed: readonly Finding[];
-  /** What nobody but the owner of the data can repair, and what is only worth knowing. */
-  readonly left: readonly Finding[];
-}
 
 const ROUNDS = 4; // directories, counts, seals, and a look that finds nothing
 

@@ -1,0 +1,48 @@
+/** `octavo append`: the objects of other datasets are added to a store, all of them or none. */
+import { editZarrVectors, openZarrVectors } from "../format/zarr-vectors/index.js";
+import { choice, flag } from "./args.js";
+import { countText } from "./output.js";
+import { findSource, type Source, sourceOptions } from "./source.js";
+import { vectorsAt } from "./vectors-at.js";
+import { verb } from "./verb.js";
+
+export const append = verb({
+  about: "Attributes that the store has must be there in what is added, or have a value that stands for none.",
+  options: {
+    ...sourceOptions,
+    ids: choice(["keep", "new"] as const, "keep the ids that objects have, or give new ones (default new)"),
+    expand: flag("what lies outside the grid makes it grow; else it is refused"),
+  },
+  examples: [
+    ["octavo append all.zv day2.zv", "the objects of one store to another, under new ids"],
+    ["octavo append all.zv a.zv b.zv --ids keep", "of two stores, under the ids they have"],
+    ["octavo append all.zv far.zv --expand", "also where they lie outside of its grid"],
+  ],
+  async run([url, ...from], options, session) {
+    const { output, signal } = session;
+    const target = await findSource(url!, options, session);
+    await vectorsAt(target, url!);
+    let next = await nextId(target);
+    const edit = await editZarrVectors(target.store, target.at, { signal, expand: options.expand });
+    for (const other of from) {
+      const dataset = await vectorsAt(await findSource(other, { ...options, as: undefined }, session), other);
+      for await (const batch of dataset.select().batches({ signal })) {
+        if (options.ids === "keep") edit.append(batch);
+        else edit.append({ ...batch, ids: BigInt64Array.from(batch.ids, () => next++) });
+      }
+    }
+    const { ids } = await edit.commit();
+    const added = ids.flatMap((list) => [...list]);
+    if (output.json) output.document({ url, appended: added });
+    else output.line(`${countText(added.length)} objects are appended`);
+    return 0;
+  },
+});
+
+/** Beyond every id that was ever given: those of deleted objects are not given again. */
+async function nextId({ store, at }: Source): Promise<bigint> {
+  const { objects } = await (await openZarrVectors(store, at)).source(0);
+  let largest = -1n;
+  for (const id of objects === undefined ? [] : await objects.ids()) if (id > largest) largest = id;
+  return largest + 1n;
+}
