@@ -1,4 +1,4 @@
-/** An opened store as a dataset. */
+/** An opened store as a dataset, as it was when it was opened; live.ts keeps up with commits. */
 import { InvalidInput, NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, Geometry, VectorDataset, VectorLevel } from "../../model/vectors.js";
@@ -20,7 +20,8 @@ export interface ZarrVectors extends VectorDataset {
   parametric(options?: ReadOptions): Promise<Parametric | undefined>;
 }
 
-export async function vectorDataset(opened: OpenedStore, options?: ReadOptions): Promise<ZarrVectors> {
+/** One generation of it. */
+export async function datasetOf(opened: OpenedStore, options?: ReadOptions): Promise<ZarrVectors> {
   const { root, url } = opened;
   const geometries = root.geometryTypes.flatMap((type) => geometryOf(type) ?? []);
   const levels = await Promise.all(opened.levels.map((level) => outline(opened, level, options)));

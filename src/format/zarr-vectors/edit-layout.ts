@@ -12,7 +12,7 @@ import { type Committed, Transaction } from "../../store/transaction.js";
 import { LOGS } from "../../store/transaction-log.js";
 import type { Store } from "../../store/types.js";
 import { AttributeCell } from "./attribute-cell.js";
-import { vectorDataset } from "./dataset.js";
+import { datasetOf } from "./dataset.js";
 import type { EditOptions } from "./edit.js";
 import { cellArrays } from "./edit-grid.js";
 import { editLevel } from "./edit-level.js";
@@ -53,7 +53,7 @@ export function rechunk(
       const { root, url } = opened;
       const level = await editLevel(tree, opened.levels[0]!);
       const plan = await planFor(level);
-      const dataset = await vectorDataset(opened, options);
+      const dataset = await datasetOf(opened, options);
       const schema = await dataset.schema(level.meta.level, options);
       const refuse = (why: string): Unsupported =>
         new Unsupported(`${url} cannot be cut into other chunks: ${why}`, { where: url });

@@ -6,7 +6,7 @@ import { halfToNumber, numberToHalf } from "../../bytes/half.js";
 import { bytesOf } from "../../codec/numeric.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
 import type { Positions } from "../../model/vectors.js";
-import { vectorDataset } from "./dataset.js";
+import { datasetOf } from "./dataset.js";
 import { removeObjects } from "./edit-append.js";
 import { pickVertices, putVertices, verticesOf } from "./edit-attributes.js";
 import { expandGrid } from "./edit-grid.js";
@@ -40,7 +40,7 @@ export async function moveVertices(
     return level.finish();
   }
   const plan = await planFor(level);
-  const dataset = await vectorDataset(tree.opened, tree.options);
+  const dataset = await datasetOf(tree.opened, tree.options);
   const batch = await dataset.select({ object: [id] }).read(tree.options);
   const positions = Float64Array.from(batch.positions);
   for (let i = 0; i < rows.length; i++) positions.set(to.subarray(i * dims, (i + 1) * dims), rows[i]! * dims);

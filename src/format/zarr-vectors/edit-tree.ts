@@ -20,8 +20,7 @@ import { compareVersions } from "./version.js";
 /** A group's document under edit. */
 export interface GroupEdit {
   attributes: JsonObject;
-  /** Keys beside the attributes go, such as consolidated metadata that would no longer be true. */
-  rest: JsonObject;
+  readonly rest: JsonObject;
 }
 
 export interface Tree {
@@ -43,7 +42,7 @@ export interface Tree {
 }
 
 export async function openTree(store: Store, at: Prefix, options: ReadOptions): Promise<Tree> {
-  const opened = await openStore(store, at, { ...options, consolidated: false });
+  const opened = await openStore(store, at, { ...options, consolidated: false, log: false });
   const { root, url } = opened;
   if (compareVersions(root.version, "0.9.0") < 0)
     throw new Unsupported(`${url} is of version ${root.version}, and edits are made from 0.9 on`, {
@@ -160,11 +159,14 @@ export async function present(tree: Tree, level: string, family: string): Promis
 
 async function refuseWhatIsNotEdited(tree: Tree): Promise<void> {
   const { opened } = tree;
-  const root = (await tree.group(""))!;
-  if (isJsonObject(root.rest.consolidated_metadata)) {
-    const { consolidated_metadata: _, ...rest } = root.rest;
-    root.rest = rest;
-  }
+  if (isJsonObject((await tree.group(""))!.rest.consolidated_metadata))
+    throw new Unsupported(
+      `${opened.url} has consolidated metadata, and so is for readers, who look for no edits of it`,
+      {
+        where: opened.url,
+        hint: "Convert it to a store of its own, and edit that.",
+      },
+    );
   for (const level of opened.levels) {
     const [nodes, meta] = await Promise.all([opened.nodes(level, tree.options), opened.level(level, tree.options)]);
     const where = `${opened.url}/${meta.path}`;

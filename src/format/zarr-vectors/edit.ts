@@ -71,7 +71,9 @@ export interface VectorTransaction {
   addGroup(members: GroupMembers): void;
   /** A group goes; those after it move up. */
   dropGroup(group: number): void;
+  /** Makes all of them at once; tried again where others were faster. */
   commit(): Promise<VectorCommitted>;
+  /** Forgets them. */
   abort(): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { FormatOptions } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
+import { type Overlay, overlay } from "../../store/overlay.js";
 import type { Store } from "../../store/types.js";
 import { readDocument } from "../zarr/document.js";
 import { urlOf as nodeUrl } from "../zarr/node.js";
@@ -29,6 +30,8 @@ import type { Dialect, LevelMeta, LevelNodes, RootMeta } from "./types.js";
 import { compareVersions, NEWEST } from "./version.js";
 
 export interface OpenStoreOptions extends ReadOptions {
+  /** Off: what is in its place, whatever a log says; for who is in a transaction. */
+  readonly log?: boolean | undefined;
   /** Take what consolidated metadata say for a hint; off, every document is read. */
   readonly consolidated?: boolean | undefined;
 }
@@ -53,6 +56,13 @@ export interface OpenedStore {
   parametric(options?: ReadOptions): Promise<LevelNodes | undefined>;
   /** The headers of other formats that were kept, by format: `headers/trk` … */
   headers(options?: ReadOptions): Promise<ReadonlyMap<string, JsonObject>>;
+  /**
+   * Whether there have been commits since it was opened, so that what is read now may be a mixture. Who cannot write asks only
+   * where there have been commits before: a server of data that nobody edits gets no such requests.
+   */
+  changed(options?: ReadOptions): Promise<boolean>;
+  /** The store as it is now. */
+  reopen(): Promise<OpenedStore>;
 }
 
 /** A root that was found, before it is parsed. */
@@ -106,7 +116,28 @@ export async function openStore(
   });
 }
 
-async function openFound(store: Store, at: Prefix, found: Found, options: OpenStoreOptions): Promise<OpenedStore> {
+/**
+ * The generation that is read. There is no log of what is never edited: stores before 0.9, and those with consolidated metadata.
+ * The root was read before the log, so of a store that has one it is read again.
+ */
+async function openFound(below: Store, at: Prefix, first: Found, options: OpenStoreOptions): Promise<OpenedStore> {
+  const { version } = parseRoot(first.attributes, first.where);
+  const edited = !first.files && first.consolidated === undefined && compareVersions(version, "0.9.0") >= 0;
+  const layer = edited && options.log !== false ? await overlay(below, at, options) : undefined;
+  if (layer === undefined || layer.generation === 0)
+    return openGeneration(below, layer?.store ?? below, at, first, layer, options);
+  const again = await findRoot(layer.store, at, { ...options, get: undefined });
+  return openGeneration(below, layer.store, at, again ?? first, layer, options);
+}
+
+async function openGeneration(
+  below: Store,
+  store: Store,
+  at: Prefix,
+  found: Found,
+  layer: Overlay | undefined,
+  options: OpenStoreOptions,
+): Promise<OpenedStore> {
   const url = nodeUrl(store, at);
   const root = parseRoot(found.attributes, found.where);
   const documents = documentsOf(store, at, found.consolidated, options);
@@ -230,6 +261,9 @@ async function openFound(store: Store, at: Prefix, found: Found, options: OpenSt
     level: (number, options) => level(String(number), options?.signal),
     nodes: (number, options) => nodes(String(number), options?.signal),
     parametric: (options) => parametric("", options?.signal),
+    changed: async (options) =>
+      layer !== undefined && (layer.generation > 0 || below.can.write) && layer.changed(options),
+    reopen: () => openStore(below, at, options),
     async headers(options) {
       const names = await documents.names("headers", options);
       if (names === undefined) {

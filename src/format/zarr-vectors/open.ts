@@ -2,7 +2,7 @@
 import type { FormatOptions, Match } from "../../model/format.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import { vectorDataset } from "./dataset.js";
+import { vectorDataset } from "./live.js";
 import { findRoot, openStore } from "./open-nodes.js";
 
 export async function detectZarrVectors(

@@ -28,12 +28,15 @@ const documents = (asked: readonly string[]): string[] => asked.filter((path) =>
 const cells = (asked: readonly string[]): string[] => asked.filter((path) => !path.endsWith("zarr.json")).sort();
 
 describe("requests over HTTP", () => {
-  test.each(["polylines_2d", "pyramid_points", "mesh_3d"])("opening %s is one, however many levels", async (name) => {
-    const { dataset, asked } = await opened(name);
-    expect(asked()).toEqual(["zarr.json"]);
-    for (const { binShape, chunkShape } of dataset.levels)
-      expect(binShape.concat(chunkShape).every((size) => size > 0)).toBe(true);
-  });
+  test.each(["polylines_2d", "pyramid_points", "mesh_3d"])(
+    "opening %s is its root and whether there is a log, however many levels",
+    async (name) => {
+      const { dataset, asked } = await opened(name);
+      expect(asked()).toEqual(["zarr.json", ".octavo/head"]);
+      for (const { binShape, chunkShape } of dataset.levels)
+        expect(binShape.concat(chunkShape).every((size) => size > 0)).toBe(true);
+    },
+  );
 
   test("the first object is the documents, its ids and its manifest; then two for each chunk, the next one only these", async () => {
     const { dataset, asked } = await opened("polylines_2d");

@@ -34,12 +34,12 @@ export async function* validateZarrVectors(
   signal?.throwIfAborted();
   const url = at === "" ? store.url : `${store.url}/${at.slice(0, -1)}`;
   // Consolidated metadata are only a hint: every node is taken at its own word.
+  yield* leftovers(store, at, url, options);
   const opened = await attempt("metadata", url, () => openStore(store, at, { ...options, consolidated: false }));
   if (isFinding(opened)) {
     yield opened;
     return;
   }
-  yield* leftovers(opened, options);
   if (opened.levels.length === 0) yield finding("levels", url, "the store has no level");
   yield* checkRoot(opened, depth);
   if (depth >= 2) yield* consolidated(opened, options);
@@ -55,7 +55,7 @@ export async function* validateZarrVectors(
 }
 
 /** What writers of this store have left: a commit on its way, and writes that never ended. */
-async function* leftovers({ store, at, url }: OpenedStore, { signal }: ValidateOptions): AsyncGenerator<Finding> {
+async function* leftovers(store: Store, at: Prefix, url: string, { signal }: ValidateOptions): AsyncGenerator<Finding> {
   try {
     if ((await Head.get({ store, at }, { signal })).pending !== undefined)
       yield finding(
