@@ -1,11 +1,15 @@
 /** Geometry that is converted says the same: every golden store, of every version, to both versions that are written. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import "../../test/properties.js";
 import { fixtures } from "../../test/fixtures.js";
+import { KINDS, scene } from "../../test/zarr-vectors-scenes.js";
 import { toldBetween, toldLevel, toldStore } from "../../test/zarr-vectors-told.js";
 import { Conflict, InvalidInput } from "../errors.js";
 import { openZarrVectors, type ZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
+import { createZarrVectors } from "../format/zarr-vectors/write.js";
 import { fileStore } from "../store/file.js";
 import { Key, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
@@ -72,6 +76,35 @@ describe("a store of any version", () => {
     await expectSame(dataset, source);
     const { dataset: back } = await converted(dataset);
     await expectSame(back, source);
+  });
+});
+
+describe("generated stores", () => {
+  it.each(KINDS)("%s say the same after any conversion", async (geometry) => {
+    const wanted = fc.record({
+      seed: fc.nat(),
+      dims: fc.integer({ min: 2, max: 3 }),
+      sharedFragments:
+        geometry === "graph" || geometry === "skeletons" || geometry === "mesh" ? fc.constant(false) : fc.boolean(),
+      formatVersion: fc.constantFrom("0.9.2" as const, "0.7.0" as const),
+      chunkShape: fc.constantFrom(undefined, 7.5, 40),
+      maxMemory: fc.constantFrom(undefined, 1024),
+    });
+    await fc.assert(
+      fc.asyncProperty(wanted, async ({ seed, dims, sharedFragments, ...options }) => {
+        const description = { geometry, dims, chunkShape: 10, sharedFragments };
+        const writer = await createZarrVectors(memoryStore(), at, description);
+        await writer.add(scene(geometry, seed, 6, dims));
+        writer.groups([[0, 5], { start: 1, stop: 3 }]);
+        const source = await writer.commit();
+        const { dataset, report } = await converted(source, options);
+        expect(dataset.version).toBe(options.formatVersion);
+        expect(report.losses).toEqual([]);
+        const fragments = options.chunkShape === undefined;
+        expect(await toldLevel(dataset, 0, { fragments })).toEqual(await toldLevel(source, 0, { fragments }));
+      }),
+      { numRuns: 10 },
+    );
   });
 });
 
