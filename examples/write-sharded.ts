@@ -34,7 +34,9 @@ for (let time = 0; time < 40; time += 8) {
 }
 movie = await setAttributes(movie, (now) => ({ ...now, done: true }));
 
-for await (const { key } of store.list(Prefix.root)) console.log(key);
+const keys: string[] = [];
+for await (const { key } of store.list(Prefix.root)) keys.push(key); // in no particular order
+console.log(keys.sort().join("\n"));
 const { data } = await movie.read([-1, 0, { stop: 4 }]);
 console.log(
   `${movie.shape.join(" × ")}, last frame begins with ${new Uint16Array((data as Uint8Array).buffer).join(" ")}`,
