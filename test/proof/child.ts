@@ -1,5 +1,5 @@
 /**
- * What the proof does in other processes: `child.ts rewrite|append|convert|step …`.
+ * What the proof does in other processes: `child.ts rewrite|append|convert|step|edit|edit-append …`.
  * Writers work on a file store until they are done or killed; each change that was acknowledged is a line on stdout.
  */
 import { convertArray } from "../../src/convert/arrays.js";
@@ -9,6 +9,7 @@ import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
 import { memoryStore } from "../../src/store/memory.js";
 import { step } from "../transactions.js";
+import { appendOne, editStep } from "./vector-edits.js";
 
 const [what, folder, ...rest] = process.argv.slice(2) as [string, string, ...string[]];
 const store = fileStore(folder, { durability: "none" }); // a kill leaves what the kernel has; only a power cut needs more
@@ -47,7 +48,19 @@ async function steps(count: number): Promise<void> {
   for (let k = 0; k < count; k++) console.log((await step(store, { memory: 300 })).result);
 }
 
+/** Edits of vectors, each on top of the one before. */
+async function edits(): Promise<void> {
+  for (;;) console.log(await editStep(store));
+}
+
+/** Objects from this number on, with the ids that they got. */
+async function appendObjects(first: number, count: number): Promise<void> {
+  for (let n = first; n < first + count; n++) console.log(`${n} ${await appendOne(store, n)}`);
+}
+
 if (what === "rewrite") await rewrite();
 else if (what === "append") await appendRows(Number(rest[0]), Number(rest[1]));
 else if (what === "step") await steps(Number(rest[0]));
+else if (what === "edit") await edits();
+else if (what === "edit-append") await appendObjects(Number(rest[0]), Number(rest[1]));
 else await convert(rest[0]!, Number(rest[1]));
