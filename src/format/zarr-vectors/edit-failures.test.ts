@@ -108,9 +108,9 @@ describe("readers", () => {
   it("begin anew when a commit comes while they read, and say Conflict when they have handed out", async () => {
     const store = await fresh();
     let now = async (): Promise<void> => {};
-    const slow = faultyStore(store, ({ kind, at: key }) => {
-      if (kind === "get" && key.includes("/vertices/c/")) return now();
-    });
+    const slow = faultyStore(store, ({ kind, at: key }) =>
+      kind === "get" && key.includes("/vertices/c/") ? now() : undefined,
+    );
     const dataset = await openZarrVectors(slow, at);
     now = async () => {
       now = async () => {};
