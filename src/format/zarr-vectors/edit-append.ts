@@ -7,7 +7,7 @@ import { removeFragments } from "./edit-chunks.js";
 import { refuseOthers, takeColumn } from "./edit-columns.js";
 import { leaveGroups } from "./edit-groups.js";
 import { editLevel, fragmentsOf, type LevelEdit, NOBODY, ownersOf } from "./edit-level.js";
-import { editObjects } from "./edit-objects.js";
+import { editObjects, largestOf } from "./edit-objects.js";
 import { checkBatch, planFor, putGeometry } from "./edit-put.js";
 import type { RowsEdit } from "./edit-rows.js";
 import type { Tree } from "./edit-tree.js";
@@ -65,7 +65,8 @@ async function largestId(tree: Tree, level: LevelEdit): Promise<bigint> {
   for (const number of tree.opened.levels) {
     const meta = await tree.opened.level(number, tree.options);
     const objects = number === level.meta.level ? level.objects : await editObjects(tree, meta, level.rank);
-    for (const id of objects?.ids ?? []) if (id > most) most = id;
+    const own = objects === undefined ? -1n : largestOf(objects.ids);
+    if (own > most) most = own;
   }
   return most;
 }

@@ -24,7 +24,8 @@ export async function leaveGroups(tree: Tree, level: LevelEdit, gone: ReadonlySe
         : group.some((id) => gone.has(id));
     if (!hit) return group;
     changed = true;
-    const members = "start" in group ? level.objects!.ids.filter((id) => id >= group.start && id < group.stop) : group;
+    const members =
+      "start" in group ? [...level.objects!.ids].filter((id) => id >= group.start && id < group.stop) : group;
     return members.filter((id) => !gone.has(id));
   });
   if (changed) await putGroups(tree, level, left);

@@ -104,7 +104,7 @@ export function rechunk(
       if (plan.kind.width > 0) await writer.add(await all.read(options));
       else for await (const batch of all.batches(options)) await writer.add(batch);
       const present = await dataset.objectIds(level.meta.level, options);
-      await addEmpty(writer, level.objects?.ids ?? [], present, schema.vertex);
+      await addEmpty(writer, level.objects?.ids ?? new BigInt64Array(), present, schema.vertex);
       const groups = await readGroups(await opened.nodes(level.meta.level, options), options);
       if (groups !== undefined)
         writer.groups(
@@ -121,12 +121,12 @@ export function rechunk(
 /** Objects without vertices keep their ids, which are not given again. */
 async function addEmpty(
   writer: VectorWriter,
-  ids: readonly bigint[],
+  ids: BigInt64Array,
   present: Iterable<bigint>,
   vertex: readonly AttributeInfo[],
 ): Promise<void> {
   const known = new Set(present);
-  const empty = BigInt64Array.from(ids.filter((id) => !known.has(id)));
+  const empty = ids.filter((id) => !known.has(id));
   if (empty.length === 0) return;
   const none = vertex.map((info) => [info.name, AttributeCell.parse(new Uint8Array(), info, 0, info.name)] as const);
   const nothing = { positions: new Float32Array(), parts: Uint32Array.of(0), objects: new Int32Array() };

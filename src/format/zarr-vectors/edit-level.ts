@@ -11,7 +11,7 @@ import { chunkTable } from "./chunk-table.js";
 import { parseChunk } from "./edit-cells.js";
 import { type ChunksEdit, editChunks } from "./edit-chunks.js";
 import { moveLinks } from "./edit-links.js";
-import { editObjects, type ObjectsEdit } from "./edit-objects.js";
+import { anyNegative, editObjects, type ObjectsEdit } from "./edit-objects.js";
 import type { Tree } from "./edit-tree.js";
 import { FragmentIndex } from "./fragment-index.js";
 import { Directory } from "./nodes-directory.js";
@@ -128,7 +128,7 @@ async function rebuildOwners({ tree, meta, rank, chunks, ownersAt }: LevelEdit, 
 async function seal({ tree, meta, chunks, ownersAt, owners, objects }: LevelEdit): Promise<void> {
   const { cells } = chunks.fragmentAttributes[ownersAt]!;
   const { [SEALS]: _, ...attributes } = cells.attributes;
-  if (objects!.ids.some((id) => id < 0n)) return cells.describe(attributes);
+  if (anyNegative(objects!.ids)) return cells.describe(attributes);
   const [index, links] = await Promise.all([
     tree.encoded(`${meta.path}/object_index`),
     tree.encoded(`${meta.path}/links/0`),

@@ -17,7 +17,8 @@ import type { LevelMeta } from "./types.js";
 
 export interface ObjectsEdit {
   readonly rows: number;
-  readonly ids: readonly bigint[];
+  /** Row by row; another one after `add`. */
+  readonly ids: BigInt64Array;
   /** −1: no such id. */
   rowOf(id: bigint): number;
   /** The manifests of these rows. */
@@ -70,8 +71,7 @@ export async function editObjects(
   if (idTable !== undefined && idTable.length !== before)
     throw new Corrupt(`${where} has ${idTable.length} ids for ${before} objects`, { where, hint: "octavo repair" });
   const stored = idTable && (typed(await idTable.read(0, before)) as BigInt64Array);
-  const ids = Array.from({ length: before }, (_, row) => (stored === undefined ? BigInt(row) : BigInt(stored[row]!)));
-  const rowOf = new Map(ids.map((id, row) => [id, row]));
+  const numbers = idNumbers(stored ?? BigInt64Array.from({ length: before }, (_, row) => BigInt(row)));
   const limits = withLimits(tree.options.limits);
   let present = Number(group.attributes.num_present ?? before);
   let attributes: Promise<Map<string, RowsEdit>> | undefined;
@@ -90,33 +90,34 @@ export async function editObjects(
 
   const edit: ObjectsEdit = {
     get rows() {
-      return ids.length;
+      return numbers.count;
     },
-    ids,
-    rowOf: (id) => rowOf.get(id) ?? -1,
+    get ids() {
+      return numbers.ids();
+    },
+    rowOf: numbers.rowOf,
     read: async (rows) => parse(await Promise.all(rows.map(blob))),
-    all: async () => parse((await manifests.read(0, ids.length)).data as Uint8Array[]),
+    all: async () => parse((await manifests.read(0, numbers.count)).data as Uint8Array[]),
     async set(row, blocks) {
       const was = (await blob(row)).subarray(0, 4).some((byte) => byte !== 0);
       present += (blocks.length > 0 ? 1 : 0) - (was ? 1 : 0);
       manifests.set(row, Manifests.encodeRow(Manifests.promote(Manifests.of([blocks], rank)), 0));
     },
     add(id) {
-      if (table === undefined && (id < BigInt(ids.length) || id - BigInt(ids.length) > MOST_GAPS))
-        throw new LimitExceeded(
-          `${where} has a row for every id, and ${id} is far from the ${ids.length} that there are`,
-          { where },
-        );
+      const { count } = numbers;
+      if (table === undefined && (id < BigInt(count) || id - BigInt(count) > MOST_GAPS))
+        throw new LimitExceeded(`${where} has a row for every id, and ${id} is far from the ${count} that there are`, {
+          where,
+        });
       if (id < -(2n ** 63n) || id >= 2n ** 63n) throw new InvalidInput(`the id ${id} does not fit signed 64 bits`);
-      for (let next = table === undefined ? BigInt(ids.length) : id; next <= id; next++) {
-        const row = ids.push(next) - 1;
-        rowOf.set(next, row);
-        manifests.resize(ids.length);
+      for (let next = table === undefined ? BigInt(count) : id; next <= id; next++) {
+        const row = numbers.add(next);
+        manifests.resize(row + 1);
         manifests.set(row, EMPTY);
-        table?.resize(ids.length);
+        table?.resize(row + 1);
         table?.set(row, bytesOf(BigInt64Array.of(next)));
       }
-      return ids.length - 1;
+      return numbers.count - 1;
     },
     attributes() {
       attributes ??= Promise.all(
@@ -127,23 +128,92 @@ export async function editObjects(
     async finish() {
       // Other software adds objects without their attributes: fill says that they have none.
       for (const table of (await edit.attributes()).values()) {
-        if (table.length === ids.length) continue;
-        table.resize(ids.length);
+        if (table.length === numbers.count) continue;
+        table.resize(numbers.count);
         if (table.meta.attributes.shape !== undefined)
           table.describe({ ...table.meta.attributes, shape: [...table.meta.shape] });
       }
-      const sorted = ids.every((id, row) => row === 0 || ids[row - 1]! < id);
       const { object_ids_sorted: _, ...rest } = group.attributes;
       group.attributes = {
         zv_array: "object_index",
         ...rest,
-        num_objects: ids.length,
+        num_objects: numbers.count,
         num_present: present,
         sid_ndim: rank,
         layout,
-        ...(sorted && table !== undefined ? { object_ids_sorted: true } : {}),
+        ...(numbers.ascend() && table !== undefined ? { object_ids_sorted: true } : {}),
       } as JsonObject;
     },
   };
   return edit;
+}
+
+/** Ids by row, and rows by id: by bisection where they ascend, as in nearly every store. */
+function idNumbers(stored: BigInt64Array) {
+  let ids = stored;
+  let count = stored.length;
+  let sorted = ascend(stored);
+  let rows: Map<bigint, number> | undefined;
+  const find = (id: bigint): number => {
+    let [low, high] = [0, count - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (ids[middle] === id) return middle;
+      if (ids[middle]! < id) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  };
+  return {
+    get count() {
+      return count;
+    },
+    ids: (): BigInt64Array => ids.subarray(0, count),
+    ascend: (): boolean => sorted,
+    rowOf(id: bigint): number {
+      if (sorted) return find(id);
+      if (rows === undefined) {
+        rows = new Map();
+        for (let row = 0; row < count; row++) rows.set(ids[row]!, row);
+      }
+      return rows.get(id) ?? -1;
+    },
+    add(id: bigint): number {
+      if (count === ids.length) {
+        const larger = new BigInt64Array(2 * count + 8);
+        larger.set(ids);
+        ids = larger;
+      }
+      if (count > 0 && id <= ids[count - 1]!) sorted = false;
+      ids[count] = id;
+      rows?.set(id, count);
+      return count++;
+    },
+  };
+}
+
+/** Compared by halves: a bigint for each of a hundred thousand would cost more than all the rest of an edit. */
+function ascend(ids: BigInt64Array): boolean {
+  const low = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length);
+  const high = new Int32Array(ids.buffer, ids.byteOffset, 2 * ids.length);
+  for (let i = 2; i < low.length; i += 2) {
+    const step = high[i + 1]! - high[i - 1]!;
+    if (step < 0 || (step === 0 && low[i]! <= low[i - 2]!)) return false;
+  }
+  return true;
+}
+
+/** The largest of all, −1 where there is none. */
+export function largestOf(ids: BigInt64Array): bigint {
+  if (ids.length > 0 && ascend(ids)) return ids[ids.length - 1]!;
+  let most = -1n;
+  for (const id of ids) if (id > most) most = id;
+  return most;
+}
+
+/** Whether one is below 0. */
+export function anyNegative(ids: BigInt64Array): boolean {
+  const high = new Int32Array(ids.buffer, ids.byteOffset, 2 * ids.length);
+  for (let i = 1; i < high.length; i += 2) if (high[i]! < 0) return true;
+  return false;
 }
