@@ -1,5 +1,6 @@
 /** Objects that come and go: append, delete, replace. Ids stay what they are, on every level. */
 
+import type { JsonObject } from "../../bytes/json.js";
 import { bytesOf } from "../../codec/numeric.js";
 import { InvalidInput } from "../../errors.js";
 import type { Columns } from "../../model/vectors.js";
@@ -48,8 +49,11 @@ export async function appendBatch(tree: Tree, batch: BatchParts, expand: boolean
   const blocks = await putGeometry(level, plan, batch, owners, ids, expand);
   const placed = ids.map((id) => (objects.rowOf(id) >= 0 ? objects.rowOf(id) : objects.add(id)));
   for (const [i, row] of placed.entries()) await objects.set(row, blocks[i]!);
-  await putObjectColumns(level, placed, rows.ids.length, rows.objectColumns, true);
+  // Who is not named has his attributes in the order of the ids that are given.
+  const given = rows.ids.length === 0 && rows.objectColumns.size > 0 ? ids.length : rows.ids.length;
+  await putObjectColumns(level, placed, given, rows.objectColumns, true);
   await level.finish();
+  await keepRows(tree, level, ids);
   return BigInt64Array.from(ids);
 }
 
@@ -69,6 +73,22 @@ async function largestId(tree: Tree, level: LevelEdit): Promise<bigint> {
     if (own > most) most = own;
   }
   return most;
+}
+
+/** Levels that have the rows of the finest one get a row for each new id, too: empty until they are made anew. */
+async function keepRows(tree: Tree, finest: LevelEdit, ids: readonly bigint[]): Promise<void> {
+  for (const number of tree.opened.levels) {
+    const { preservesObjectIds, path } = await tree.opened.level(number, tree.options);
+    if (number === finest.meta.level || !preservesObjectIds) continue;
+    const level = await editLevel(tree, number);
+    for (const id of ids) if (level.objects !== undefined && level.objects.rowOf(id) < 0) level.objects.add(id);
+    await level.finish();
+    const document = (await tree.group(path))!;
+    const own = document.attributes.zarr_vectors_level as JsonObject;
+    if (own.inherited_num_objects === undefined) continue;
+    const rows = { inherited_num_objects: finest.objects!.rows };
+    document.attributes = { ...document.attributes, zarr_vectors_level: { ...own, ...rows } };
+  }
 }
 
 /** The attributes of objects; of those beyond `given`, and where a column is left out, what stands for none. */

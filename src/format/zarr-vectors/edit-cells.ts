@@ -39,6 +39,7 @@ export interface CellsEdit {
   describe(attributes: JsonObject): void;
   /** Another grid, or shards of another shape (undefined: none); holds the array in memory. */
   regrid(grid: CellGrid, shard: readonly number[] | undefined): Promise<void>;
+  /** Writes it, once. */
   flush(): Promise<void>;
 }
 
@@ -71,14 +72,23 @@ export function editCells(
     const { count, coords } = await cells.directory(options);
     return new Set(Array.from({ length: count }, (_, i) => Directory.key(coords, i * rank, rank)));
   }
-  const chunks = (): Promise<Set<string>> => {
+  /** Those that are in the store. */
+  const stored = (): Promise<Set<string>> => {
     present ??= read();
     return present;
   };
+  async function chunks(): Promise<Set<string>> {
+    const named = new Set(await stored());
+    for (const [chunk, payload] of changes) {
+      if (payload.length > 0) named.add(chunk);
+      else named.delete(chunk);
+    }
+    return named;
+  }
   async function get(chunk: string): Promise<Uint8Array | undefined> {
     const changed = changes.get(chunk);
     if (changed !== undefined) return changed.length === 0 ? undefined : changed;
-    if (!(await chunks()).has(chunk)) return undefined;
+    if (!(await stored()).has(chunk)) return undefined;
     return (await cells!.read(Int32Array.from(parseChunk(chunk)), options))[0];
   }
 
@@ -115,25 +125,18 @@ export function editCells(
         meta = next;
         return;
       }
-      for (const chunk of await chunks()) if (!changes.has(chunk)) changes.set(chunk, (await get(chunk))!);
-      const old = new Set([...(await chunks())].map((chunk) => placeOf(meta, parseChunk(chunk)).key));
+      for (const chunk of await stored()) if (!changes.has(chunk)) changes.set(chunk, (await get(chunk))!);
+      const old = new Set([...(await stored())].map((chunk) => placeOf(meta, parseChunk(chunk)).key));
       for (const key of old) await store.delete(Key.join(at, key), { signal: options.signal });
       meta = next;
     },
     async flush() {
-      const named = await chunks();
-      for (const [chunk, payload] of changes) {
-        if (named.has(chunk) === payload.length > 0) continue;
-        stale = true;
-        if (payload.length > 0) named.add(chunk);
-        else named.delete(chunk);
-      }
+      const [before, named] = await Promise.all([stored(), chunks()]);
+      if (named.size !== before.size || [...named].some((chunk) => !before.has(chunk))) stale = true;
       await putCells(store, at, meta, changes, limits, options.signal);
-      changes.clear();
       if (!stale) return;
       meta = { ...meta, attributes: { ...meta.attributes, nonempty_chunks: [...named].sort() } };
       await store.set(Key.join(at, "zarr.json"), encodeNode(meta).get("zarr.json")!, { signal: options.signal });
-      stale = false;
     },
   };
   return edit;

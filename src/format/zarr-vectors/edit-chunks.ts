@@ -71,7 +71,9 @@ export async function editChunks(tree: Tree, level: string, rowBytes: number, le
     if (payload === undefined || own === undefined) return info;
     const rows = ofVertices ? own.length / rowBytes : FragmentIndex.parse(own, undefined, limits, where).count;
     const channels = payload.length / (rows * sizeOf(info));
-    return Number.isInteger(channels) && channels > 1 ? { ...info, channels } : info;
+    if (!Number.isInteger(channels) || channels < 2) return info;
+    cells.describe({ ...cells.attributes, row_shape: [channels] }); // the next time there may be no cell to tell
+    return { ...info, channels };
   };
   const attributesOf = async (domain: "vertex" | "fragment"): Promise<CellAttribute[]> => {
     const folder = `${domain}_attributes`;

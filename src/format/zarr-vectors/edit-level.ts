@@ -81,11 +81,7 @@ export async function editLevel(tree: Tree, number: number): Promise<LevelEdit> 
     },
     async finish() {
       await level.settleLinks();
-      const document = (await tree.group(meta.path))!;
-      const own = document.attributes.zarr_vectors_level as JsonObject;
-      // Other software that edits takes the claim away, and does not count.
-      const vertices = meta.fragmentsTile ? Number(own.vertex_count) + chunks.gained() : await chunks.count();
-      document.attributes = { ...document.attributes, zarr_vectors_level: { ...own, vertex_count: vertices } };
+      if (chunks.touched.size > 0) await countVertices(level);
       await objects?.finish();
       if (ownersAt >= 0 && objects !== undefined && owners === undefined) await rebuildOwners(level, objects);
       chunks.finish();
@@ -93,6 +89,14 @@ export async function editLevel(tree: Tree, number: number): Promise<LevelEdit> 
     },
   };
   return level;
+}
+
+/** Other software that edits takes the claim of tiling away, and does not count: then all are counted. */
+async function countVertices({ tree, meta, chunks }: LevelEdit): Promise<void> {
+  const document = (await tree.group(meta.path))!;
+  const own = document.attributes.zarr_vectors_level as JsonObject;
+  const vertices = meta.fragmentsTile ? Number(own.vertex_count) + chunks.gained() : await chunks.count();
+  document.attributes = { ...document.attributes, zarr_vectors_level: { ...own, vertex_count: vertices } };
 }
 
 /** Every cell of the owner column, from the manifests. */

@@ -33,6 +33,7 @@ export interface Tree {
   makeCells(level: string, path: string, like: ArrayMeta, attributes: JsonObject): CellsEdit;
   rows(path: string): Promise<RowsEdit | undefined>;
   makeRows(path: string, meta: ArrayMeta): RowsEdit;
+  /** What is below a group. */
   names(path: string): Promise<readonly string[]>;
   /** Everything below a path; only when nothing else of it is under edit. */
   remove(path: string): Promise<void>;
@@ -118,7 +119,7 @@ export async function openTree(store: Store, at: Prefix, options: ReadOptions): 
     },
     async names(path) {
       const { prefixes } = await store.children(placeOf(path), { signal: options.signal });
-      return prefixes.map((prefix) => prefix.slice(placeOf(path).length, -1)).filter((name) => name !== "c");
+      return prefixes.map((prefix) => prefix.slice(placeOf(path).length, -1));
     },
     async remove(path) {
       const keys: Key[] = [];
