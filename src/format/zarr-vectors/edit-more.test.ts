@@ -20,6 +20,7 @@ import type { Store } from "../../store/types.js";
 import { editZarrVectors, type VectorTransaction } from "./edit.js";
 import { rechunk } from "./edit-layout.js";
 import { openZarrVectors } from "./index.js";
+import { createZarrVectors } from "./write.js";
 
 let seed = 1;
 const dice = (n: number): number => {
@@ -169,6 +170,58 @@ describe.each(["streamlines", "graph", "mesh", "skeletons", "points"] as Geometr
   });
 });
 
+describe("points without objects", () => {
+  it("come into the bins of their chunks, as if they had always been there", async () => {
+    const description = {
+      geometry: "points",
+      dims: 2,
+      chunkShape: 8,
+      binShape: [4, 2],
+      bounds: { min: [0, 0], max: [31, 31] },
+    } as const;
+    const points = (count: number) => ({
+      positions: Float32Array.from({ length: 2 * count }, () => dice(248) / 8),
+      vertexColumns: new Map([
+        ["mark", { info: info("mark", f4), values: Float32Array.from({ length: count }, () => marks++) }],
+      ]),
+    });
+    const [first, second] = [points(60), points(25)];
+    const [edited, anew] = [memoryStore(), memoryStore()];
+    for (const [store, batches] of [
+      [edited, [first]],
+      [anew, [first, second]],
+    ] as const) {
+      const writer = await createZarrVectors(store, at, description);
+      for (const batch of batches) await writer.add(batch);
+      await writer.commit();
+    }
+    const edit = await editZarrVectors(edited, at);
+    edit.append(second);
+    expect((await edit.commit()).ids).toEqual([new BigInt64Array()]);
+    expect(await findings(edited)).toEqual([]);
+    expect(await all(edited)).toEqual(await all(anew));
+  });
+});
+
+describe("an index without ids", () => {
+  it("has a row for every id, also for those that are skipped", async () => {
+    const store = memoryStore();
+    const things: Things = new Map([0n, 1n].map((id) => [id, thing("polylines")]));
+    await storeOf(store, "polylines", things);
+    const key = Key.join(at, "0/object_index/zarr.json");
+    const document = JSON.parse(new TextDecoder().decode(await store.get(key)));
+    delete document.attributes.object_ids_sorted;
+    document.attributes.layout = "vlen_manifests_v1";
+    await store.set(key, new TextEncoder().encode(JSON.stringify(document)));
+    for (const name of ["zarr.json", "c/0"]) await store.delete(Key.join(at, `0/object_index/object_ids/${name}`));
+    const more = new Map([[4n, thing("polylines")]]);
+    await edited(store, (edit) => edit.append(batchOf("polylines", more)));
+    expect(await listStore(store)).toEqual(listThings("polylines", new Map([...things, ...more])));
+    await edited(store, (edit) => edit.delete([0]));
+    expect([...(await (await open(store)).objectIds())]).toEqual([1n, 4n]);
+  });
+});
+
 describe("what lies outside the grid", () => {
   const far = (low: number): Things => {
     const one = thing("streamlines");
@@ -213,8 +266,13 @@ describe("what is refused", () => {
   });
 });
 
+/** Everything beside the log; documents without their white space. */
 async function all(store: Store): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for await (const { key } of store.list(Prefix.root)) found.set(key, `${await store.get(Key.of(key))}`);
-  return new Map([...found].filter(([key]) => !key.includes(".octavo")).sort());
+  const found: [string, string][] = [];
+  for await (const { key } of store.list(Prefix.root)) {
+    const bytes = (await store.get(key))!;
+    const document = key.endsWith("zarr.json") ? new TextDecoder().decode(bytes).replace(/\s/g, "") : undefined;
+    if (!key.includes(".octavo")) found.push([key, document ?? `${bytes}`]);
+  }
+  return new Map(found.sort());
 }
