@@ -9,6 +9,7 @@
  */
 import type { JsonObject } from "../../bytes/json.js";
 import type { ChunkTable } from "../../model/source.js";
+import { Directory } from "./nodes-directory.js";
 
 /** By how much positions may have been rounded after a chunk was chosen for them. */
 export interface Rounding {
@@ -24,12 +25,6 @@ export function roundingOf({ dtype, encoding }: JsonObject): Rounding {
   return { relative: dtype === "float64" ? 2 ** -50 : dtype === "float16" ? 2 ** -9 : 2 ** -22, ofChunk: 0 };
 }
 
-export interface Directory {
-  readonly count: number;
-  readonly rank: number;
-  readonly coords: Int32Array;
-}
-
 /** `shape` has one size per axis of space; coordinates before those of space have no extent. */
 export function chunkTable(
   { count, rank, coords }: Directory,
@@ -43,7 +38,7 @@ export function chunkTable(
     count,
     rank,
     coords,
-    find: inGrid({ count, rank, coords }) ?? ((wanted, at = 0) => find(coords, count, rank, wanted, at)),
+    find: inGrid({ count, rank, coords }) ?? ((wanted, at) => Directory.find({ count, rank, coords }, wanted, at)),
     box(chunk, min, max) {
       for (let axis = 0; axis < dims; axis++) {
         const index = coords[chunk * rank + lead + axis]!;
@@ -83,26 +78,4 @@ function inGrid({ count, rank, coords }: Directory): ChunkTable["find"] | undefi
     const cell = place(wanted, at);
     return cell < 0 ? -1 : table[cell]!;
   };
-}
-
-function find(coords: Int32Array, count: number, rank: number, wanted: ArrayLike<number>, at: number): number {
-  let low = 0;
-  let high = count - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const order = compare(coords, middle * rank, wanted, at, rank);
-    if (order === 0) return middle;
-    if (order < 0) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
-}
-
-/** The order of two places, axis by axis. */
-export function compare(a: ArrayLike<number>, i: number, b: ArrayLike<number>, j: number, rank: number): number {
-  for (let axis = 0; axis < rank; axis++) {
-    const difference = a[i + axis]! - b[j + axis]!;
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

@@ -6,7 +6,6 @@
 import { concat } from "../../bytes/concat.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { withLimits } from "../../limits.js";
-import { compare } from "./chunk-table.js";
 import { type CellsEdit, parseChunk } from "./edit-cells.js";
 import { pickRows, sizeOf } from "./edit-chunks.js";
 import type { GroupEdit, Tree } from "./edit-tree.js";
@@ -14,6 +13,7 @@ import { FragmentIndex } from "./fragment-index.js";
 import { LinkCell } from "./link-cells.js";
 import { Delta } from "./link-levels.js";
 import { LinkOffsets } from "./link-offsets.js";
+import { compare } from "./nodes-directory.js";
 import { Permutation } from "./permutation.js";
 import { attributeInfo } from "./schema.js";
 import type { LevelMeta } from "./types.js";

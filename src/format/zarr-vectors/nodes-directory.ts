@@ -83,7 +83,8 @@ export const Directory = {
   },
 };
 
-function compare(a: ArrayLike<number>, i: number, b: ArrayLike<number>, j: number, rank: number): number {
+/** The order of two places, axis by axis. */
+export function compare(a: ArrayLike<number>, i: number, b: ArrayLike<number>, j: number, rank: number): number {
   for (let axis = 0; axis < rank; axis++) {
     const step = a[i + axis]! - b[j + axis]!;
     if (step !== 0) return step;

@@ -4,8 +4,8 @@
  */
 
 import { InvalidInput } from "../../errors.js";
-import { compare } from "./chunk-table.js";
 import type { Plan } from "./description.js";
+import { compare } from "./nodes-directory.js";
 import type { Grid } from "./write-arrays.js";
 import { AGAIN, type Fragments } from "./write-cut.js";
 

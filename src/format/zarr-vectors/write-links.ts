@@ -14,12 +14,12 @@
 import { bytesOf } from "../../codec/numeric.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { Links } from "../../model/vectors.js";
-import { compare } from "./chunk-table.js";
 import type { Plan } from "./description.js";
 import { FragmentIndex } from "./fragment-index.js";
 import { words } from "./int64.js";
 import { LinkCell } from "./link-cells.js";
 import { LinkOffsets } from "./link-offsets.js";
+import { compare } from "./nodes-directory.js";
 import { Permutation } from "./permutation.js";
 import { type Bucket, type Spool, spool } from "./spill.js";
 import type { Scratch } from "./spill-scratch.js";
