@@ -7,8 +7,8 @@
  */
 import { stringifyJson, type WritableJson } from "../src/bytes/json.js";
 import { encodeUtf8 } from "../src/bytes/text.js";
-import { FragmentIndex } from "../src/format/zarr-vectors/fragment-index.js";
-import { Int64 } from "../src/format/zarr-vectors/int64.js";
+import { FragmentIndex } from "../src/format/zarr-vectors/payload/fragment-index.js";
+import { Int64 } from "../src/format/zarr-vectors/payload/int64.js";
 import { Key } from "../src/store/key.js";
 import { memoryStore } from "../src/store/memory.js";
 import type { Store } from "../src/store/types.js";

@@ -1,10 +1,10 @@
 /** Objects that are easy to check, and stores of them: what tests, the proof and its processes edit. */
 
-import type { VectorDescription } from "../src/format/zarr-vectors/description.js";
-import { editZarrVectors } from "../src/format/zarr-vectors/edit.js";
+import { editZarrVectors } from "../src/format/zarr-vectors/edit/edit.js";
 import { openZarrVectors } from "../src/format/zarr-vectors/index.js";
-import { validateZarrVectors } from "../src/format/zarr-vectors/validate.js";
-import { type BatchParts, createZarrVectors } from "../src/format/zarr-vectors/write.js";
+import { validateZarrVectors } from "../src/format/zarr-vectors/validate/validate.js";
+import type { VectorDescription } from "../src/format/zarr-vectors/write/description.js";
+import { type BatchParts, createZarrVectors } from "../src/format/zarr-vectors/write/write.js";
 import type { Column } from "../src/model/attributes.js";
 import type { Batch, Geometry } from "../src/model/vectors.js";
 import { Prefix } from "../src/store/key.js";

@@ -1,6 +1,6 @@
 /** Small geometry of every kind, the same for the same seed: several objects that cross chunks of 10, with all attributes. */
 import type { DataType } from "../src/bytes/dtype.js";
-import type { BatchParts } from "../src/format/zarr-vectors/write.js";
+import type { BatchParts } from "../src/format/zarr-vectors/write/write.js";
 import type { AttributeInfo, Column } from "../src/model/attributes.js";
 import type { Columns, Geometry } from "../src/model/vectors.js";
 

@@ -9,9 +9,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { concat } from "../src/bytes/concat.js";
-import { Blobs, Cell } from "../src/format/zarr-vectors/blobs.js";
-import { FragmentIndex } from "../src/format/zarr-vectors/fragment-index.js";
-import { Int64 } from "../src/format/zarr-vectors/int64.js";
+import { Blobs, Cell } from "../src/format/zarr-vectors/payload/blobs.js";
+import { FragmentIndex } from "../src/format/zarr-vectors/payload/fragment-index.js";
+import { Int64 } from "../src/format/zarr-vectors/payload/int64.js";
 import { Key } from "../src/store/key.js";
 import { memoryStore } from "../src/store/memory.js";
 import type { Store } from "../src/store/types.js";

@@ -1,7 +1,7 @@
 /** All that a dataset says, in an order of its own: two stores that hold the same give the same text, however they lie. */
 
-import type { ZarrVectors } from "../src/format/zarr-vectors/dataset.js";
-import { linksBetween } from "../src/format/zarr-vectors/link-levels.js";
+import type { ZarrVectors } from "../src/format/zarr-vectors/read/dataset.js";
+import { linksBetween } from "../src/format/zarr-vectors/read/link-levels.js";
 import type { Column } from "../src/model/attributes.js";
 import type { Batch, Columns, VectorDataset } from "../src/model/vectors.js";
 

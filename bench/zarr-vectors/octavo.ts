@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadZstd, loadZstdDecoder } from "../../src/codec/zstd.js";
 import { readNpy } from "../../src/format/interchange/npy.js";
-import { type BatchParts, createZarrVectors } from "../../src/format/zarr-vectors/write.js";
+import { type BatchParts, createZarrVectors } from "../../src/format/zarr-vectors/write/write.js";
 import type { Column } from "../../src/model/attributes.js";
 import { typed } from "../../src/model/elements.js";
 import type { Batch, Query, VectorDataset } from "../../src/model/vectors.js";

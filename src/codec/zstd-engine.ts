@@ -26,7 +26,7 @@ export interface ZstdEngine {
 const SMALL = 256 << 10;
 
 /** Decodes in the kernel; what is too large for its memory, or has no kernel, another does, loaded when it comes to that. */
-export function kernelZstd(kernel: Kernel, other = nativeZstd()): ZstdEngine {
+export function kernelZstd(kernel: Kernel, other: ZstdEngine | undefined): ZstdEngine {
   let larger = other;
   return {
     compress: () => {

@@ -37,7 +37,7 @@ export const loadZstdDecoder = async (): Promise<Zstd> => zstdWith(await loadDec
 
 /** In a memory of its own: blosc has its blocks in the kernel's while it asks for the next. */
 function loadDecoder(): Promise<ZstdEngine> {
-  decoder ??= loadWasmKernel().then((kernel) => kernelZstd(kernel ?? plainKernel));
+  decoder ??= loadWasmKernel().then((kernel) => kernelZstd(kernel ?? plainKernel, nativeZstd()));
   return decoder;
 }
 

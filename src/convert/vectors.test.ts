@@ -9,7 +9,7 @@ import { KINDS, scene } from "../../test/zarr-vectors-scenes.js";
 import { toldBetween, toldLevel, toldStore } from "../../test/zarr-vectors-told.js";
 import { Conflict, InvalidInput } from "../errors.js";
 import { openZarrVectors, type ZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
-import { createZarrVectors } from "../format/zarr-vectors/write.js";
+import { createZarrVectors } from "../format/zarr-vectors/write/write.js";
 import { fileStore } from "../store/file.js";
 import { Key, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";

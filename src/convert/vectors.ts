@@ -4,10 +4,10 @@
  * a stream of batches, in bounded memory.
  */
 import { InvalidInput } from "../errors.js";
-import { type CopyDescription, copyStore } from "../format/zarr-vectors/copy-store.js";
-import type { ZarrVectors } from "../format/zarr-vectors/dataset.js";
-import type { VectorDescription } from "../format/zarr-vectors/description.js";
-import { createZarrVectors, type VectorWriter } from "../format/zarr-vectors/write.js";
+import { type CopyDescription, copyStore } from "../format/zarr-vectors/copy/copy-store.js";
+import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
+import type { VectorDescription } from "../format/zarr-vectors/write/description.js";
+import { createZarrVectors, type VectorWriter } from "../format/zarr-vectors/write/write.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { Columns, Schema, VectorDataset } from "../model/vectors.js";
 import { Key, type Prefix } from "../store/key.js";

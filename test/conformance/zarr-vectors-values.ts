@@ -4,7 +4,7 @@
  */
 import { halfToNumber } from "../../src/bytes/half.js";
 import type { ZarrVectors } from "../../src/format/zarr-vectors/index.js";
-import { linksBetween } from "../../src/format/zarr-vectors/link-levels.js";
+import { linksBetween } from "../../src/format/zarr-vectors/read/link-levels.js";
 import type { Column } from "../../src/model/attributes.js";
 import type { LevelSource, Tile } from "../../src/model/source.js";
 import { Failed } from "./case.js";

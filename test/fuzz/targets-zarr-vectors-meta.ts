@@ -2,8 +2,8 @@
 
 import { isJsonObject, type JsonObject } from "../../src/bytes/json.js";
 import { readDocument } from "../../src/format/zarr/document.js";
-import { parseLevel } from "../../src/format/zarr-vectors/parse-level.js";
-import { parseRoot } from "../../src/format/zarr-vectors/parse-root.js";
+import { parseLevel } from "../../src/format/zarr-vectors/nodes/parse-level.js";
+import { parseRoot } from "../../src/format/zarr-vectors/nodes/parse-root.js";
 import { defaultLimits, type Limits } from "../../src/limits.js";
 import type { Target } from "./driver.js";
 import { mutateJson } from "./mutate-json.js";

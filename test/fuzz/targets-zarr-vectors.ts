@@ -1,13 +1,13 @@
 /** Payloads of Zarr Vectors: vlen chunks, fragment indexes, manifests of every layout, links, groups, attributes. */
-import { AttributeCell } from "../../src/format/zarr-vectors/attribute-cell.js";
-import { Blobs } from "../../src/format/zarr-vectors/blobs.js";
-import { CrossChunkLinks } from "../../src/format/zarr-vectors/cross-chunk-links.js";
-import { FragmentIndex } from "../../src/format/zarr-vectors/fragment-index.js";
-import { Groups } from "../../src/format/zarr-vectors/groups.js";
-import { Int64 } from "../../src/format/zarr-vectors/int64.js";
-import { LinkCell } from "../../src/format/zarr-vectors/link-cells.js";
-import { Manifests } from "../../src/format/zarr-vectors/manifest.js";
-import { Permutation } from "../../src/format/zarr-vectors/permutation.js";
+import { AttributeCell } from "../../src/format/zarr-vectors/payload/attribute-cell.js";
+import { Blobs } from "../../src/format/zarr-vectors/payload/blobs.js";
+import { CrossChunkLinks } from "../../src/format/zarr-vectors/payload/cross-chunk-links.js";
+import { FragmentIndex } from "../../src/format/zarr-vectors/payload/fragment-index.js";
+import { Groups } from "../../src/format/zarr-vectors/payload/groups.js";
+import { Int64 } from "../../src/format/zarr-vectors/payload/int64.js";
+import { LinkCell } from "../../src/format/zarr-vectors/payload/link-cells.js";
+import { Manifests } from "../../src/format/zarr-vectors/payload/manifest.js";
+import { Permutation } from "../../src/format/zarr-vectors/payload/permutation.js";
 import { defaultLimits, type Limits } from "../../src/limits.js";
 import { payloads } from "../zarr-vectors-payloads.js";
 import type { Target } from "./driver.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { convertVectors } from "../../src/convert/vectors.js";
 import { openZarrVectors } from "../../src/format/zarr-vectors/index.js";
-import { type BatchParts, createZarrVectors } from "../../src/format/zarr-vectors/write.js";
+import { type BatchParts, createZarrVectors } from "../../src/format/zarr-vectors/write/write.js";
 import type { Geometry } from "../../src/model/vectors.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";

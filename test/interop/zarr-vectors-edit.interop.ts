@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { editZarrVectors } from "../../src/format/zarr-vectors/edit.js";
+import { editZarrVectors } from "../../src/format/zarr-vectors/edit/edit.js";
 import { openZarrVectors } from "../../src/format/zarr-vectors/index.js";
 import type { Geometry } from "../../src/model/vectors.js";
 import { fileStore } from "../../src/store/file.js";
@@ -154,7 +154,7 @@ describe.skipIf(reason !== undefined)("whatever the two have done", () => {
       };
     };
     const first: Things = new Map(Array.from({ length: 8 }, (_, i) => [BigInt(i), thing()]));
-    const { createZarrVectors } = await import("../../src/format/zarr-vectors/write.js");
+    const { createZarrVectors } = await import("../../src/format/zarr-vectors/write/write.js");
     const writer = await createZarrVectors(store, at, {
       geometry: "streamlines",
       dims: DIMS,

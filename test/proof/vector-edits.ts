@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { editZarrVectors } from "../../src/format/zarr-vectors/edit.js";
+import { editZarrVectors } from "../../src/format/zarr-vectors/edit/edit.js";
 import { openZarrVectors } from "../../src/format/zarr-vectors/index.js";
 import { fileStore } from "../../src/store/file.js";
 import { headKey } from "../../src/store/transaction-log.js";

@@ -3,19 +3,19 @@ import { withLimits } from "../../limits.js";
 import type { Format, FormatOptions, RepairOptions, RepairReport } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import type { ZarrVectors } from "./dataset.js";
-import type { VectorDescription } from "./description.js";
-import type { EditOptions, VectorTransaction } from "./edit.js";
-import type { OpenStoreOptions } from "./open-nodes.js";
-import type { VectorWriteOptions, VectorWriter } from "./write.js";
+import type { EditOptions, VectorTransaction } from "./edit/edit.js";
+import type { OpenStoreOptions } from "./nodes/open-nodes.js";
+import type { ZarrVectors } from "./read/dataset.js";
+import type { VectorDescription } from "./write/description.js";
+import type { VectorWriteOptions, VectorWriter } from "./write/write.js";
 
-export type { ZarrVectors } from "./dataset.js";
-export type { VectorDescription } from "./description.js";
-export type { EditOptions, VectorCommitted, VectorTransaction } from "./edit.js";
-export type { OpenedStore, OpenStoreOptions } from "./open-nodes.js";
-export type { Parametric, ParametricObject } from "./parametric.js";
+export type { EditOptions, VectorCommitted, VectorTransaction } from "./edit/edit.js";
+export type { OpenedStore, OpenStoreOptions } from "./nodes/open-nodes.js";
+export type { ZarrVectors } from "./read/dataset.js";
+export type { Parametric, ParametricObject } from "./read/parametric.js";
 export type { LevelMeta, RootMeta } from "./types.js";
-export type { BatchParts, GroupMembers, VectorWriteOptions, VectorWriter } from "./write.js";
+export type { VectorDescription } from "./write/description.js";
+export type { BatchParts, GroupMembers, VectorWriteOptions, VectorWriter } from "./write/write.js";
 
 /** Opens a store; NotFound where there is none. */
 export async function openZarrVectors(
@@ -34,7 +34,7 @@ export async function createZarrVectors(
   description: VectorDescription,
   options: VectorWriteOptions = {},
 ): Promise<VectorWriter> {
-  return (await import("./write.js")).createZarrVectors(store, at, description, options);
+  return (await import("./write/write.js")).createZarrVectors(store, at, description, options);
 }
 
 /** Begins edits of a store: objects, attributes and groups, together or not at all. */
@@ -43,7 +43,7 @@ export async function editZarrVectors(
   at: Prefix = Prefix.root,
   options: EditOptions = {},
 ): Promise<VectorTransaction> {
-  return (await import("./edit.js")).editZarrVectors(store, at, options);
+  return (await import("./edit/edit.js")).editZarrVectors(store, at, options);
 }
 
 /** Writes again what follows from the rest of a store: directories, counts, owners, bounds, torn transactions. */
@@ -52,7 +52,7 @@ export async function repairZarrVectors(
   at: Prefix = Prefix.root,
   options: RepairOptions = {},
 ): Promise<RepairReport> {
-  return (await import("./repair.js")).repairZarrVectors(store, at, options);
+  return (await import("./validate/repair.js")).repairZarrVectors(store, at, options);
 }
 
 /** Whether the document of a root is there and has the word. What reads it decides; pages that look at arrays never load that. */
@@ -74,7 +74,7 @@ export const zarrVectors: Format = {
   },
   open: openZarrVectors,
   async *validate(store, at, options) {
-    const { validateZarrVectors } = await import("./validate.js");
+    const { validateZarrVectors } = await import("./validate/validate.js");
     yield* validateZarrVectors(store, at, options);
   },
   repair: repairZarrVectors,

@@ -2,8 +2,8 @@
 import type { FormatOptions, Match } from "../../model/format.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import { vectorDataset } from "./live.js";
-import { findRoot, openStore } from "./open-nodes.js";
+import { findRoot, openStore } from "./nodes/open-nodes.js";
+import { vectorDataset } from "./read/live.js";
 
 export async function detectZarrVectors(
   store: Store,

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../bytes/json.js";
 import type { NdArray } from "../../model/array.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis } from "../../model/vectors.js";
-import type { Blobs } from "./blobs.js";
+import type { Blobs } from "./payload/blobs.js";
 
 /** How a store spells things, told from its structure; the version number only decides where structure cannot. */
 export interface Dialect {

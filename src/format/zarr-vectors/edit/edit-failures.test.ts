@@ -1,0 +1,140 @@
+/** Storage that fails at any operation leaves the store before or after an edit, and readers notice what changes under them. */
+import { describe, expect, it } from "vitest";
+import {
+  anyThing,
+  at,
+  batchOf,
+  diceOf,
+  findings,
+  listBatch,
+  listStore,
+  listThings,
+  storeOf,
+  type Things,
+} from "../../../../test/zarr-vectors-edits.js";
+import { Conflict, LimitExceeded, OctavoError } from "../../../errors.js";
+import { Key } from "../../../store/key.js";
+import { memoryStore } from "../../../store/memory.js";
+import { Transaction } from "../../../store/transaction.js";
+import type { Store } from "../../../store/types.js";
+import { failNth, faultyStore } from "../../../testing/index.js";
+import { openZarrVectors } from "../index.js";
+import { editZarrVectors } from "./edit.js";
+
+let marks = 0;
+const thing = (seed: number) => anyThing("streamlines", diceOf(seed), () => marks++);
+const before: Things = new Map([1, 2, 3].map((seed) => [BigInt(seed), thing(seed)]));
+const added = thing(4);
+const after: Things = new Map([...before, [4n, added]]);
+after.delete(2n);
+
+async function edit(store: Store) {
+  const changes = await editZarrVectors(store, at);
+  changes.append(batchOf("streamlines", [[4n, added]]));
+  changes.delete([2]);
+  return changes.commit();
+}
+async function fresh(): Promise<Store> {
+  const store = memoryStore();
+  await storeOf(store, "streamlines", before);
+  return store;
+}
+
+describe("the n-th operation fails", () => {
+  it("for every n: an error and the store as before, or the edit whole; a later try succeeds", {
+    timeout: 60_000,
+  }, async () => {
+    const first = await fresh();
+    const files = new Map<Key, Uint8Array>();
+    for await (const { key } of first.list(at)) files.set(key, (await first.get(key))!);
+    let [failed, unapplied] = [0, 0];
+    for (let n = 1; ; n++) {
+      const store = memoryStore();
+      for (const [key, bytes] of files) await store.set(key, bytes);
+      let done = false;
+      let hit = false;
+      const hook = failNth(n);
+      const faulty = faultyStore(store, (operation) => {
+        try {
+          return hook(operation);
+        } catch (error) {
+          hit = true;
+          throw error;
+        }
+      });
+      try {
+        if ((await edit(faulty)).unapplied !== undefined) unapplied++;
+        done = true;
+      } catch (error) {
+        expect(error).toBeInstanceOf(OctavoError);
+        failed++;
+      }
+      expect(await listStore(store)).toEqual(listThings("streamlines", done ? after : before));
+      if (n % 10 === 0) {
+        if (!done) await edit(store);
+        await Transaction.recover(store, at);
+        expect(await listStore(store)).toEqual(listThings("streamlines", after));
+        expect(await findings(store)).toEqual([]);
+      }
+      if (!hit) break;
+    }
+    expect(failed).toBeGreaterThan(50);
+    expect(unapplied).toBeGreaterThan(5);
+  });
+});
+
+describe("readers", () => {
+  it("see a commit that nobody has applied yet", async () => {
+    const store = await fresh();
+    let committed = false;
+    const lame = faultyStore(store, ({ kind, at: key }) => {
+      if (kind === "set" && key.endsWith("/head")) committed = true;
+      else if (committed && kind === "set") throw new LimitExceeded("it is gone");
+    });
+    expect((await edit(lame)).unapplied).toBeDefined();
+    expect(await listStore(store)).toEqual(listThings("streamlines", after));
+  });
+
+  it("that were there before a commit answer with what is there now", async () => {
+    const store = await fresh();
+    const dataset = await openZarrVectors(store, at);
+    expect(listBatch(await dataset.select().read())).toEqual(listThings("streamlines", before));
+    await edit(store);
+    expect(listBatch(await dataset.select().read())).toEqual(listThings("streamlines", after));
+    expect([...(await dataset.objectIds())]).toEqual([1n, 3n, 4n]);
+    expect(dataset.levels[0]!.vertices).toBe([...after.values()].reduce((sum, { marks }) => sum + marks.length, 0));
+  });
+
+  it("begin anew when a commit comes while they read, and say Conflict when they have handed out", async () => {
+    const store = await fresh();
+    let now = async (): Promise<void> => {};
+    const slow = faultyStore(store, ({ kind, at: key }) =>
+      kind === "get" && key.includes("/vertices/c/") ? now() : undefined,
+    );
+    const dataset = await openZarrVectors(slow, at);
+    now = async () => {
+      now = async () => {};
+      await edit(store);
+    };
+    expect(listBatch(await dataset.select().read())).toEqual(listThings("streamlines", after));
+
+    const batches = dataset.select().batches({ batchVertices: 1 });
+    await expect(async () => {
+      for await (const _ of batches) {
+        const again = await editZarrVectors(store, at);
+        again.delete([3]);
+        await again.commit().catch(() => {});
+      }
+    }).rejects.toThrow(Conflict);
+  });
+
+  it("of a store that was never edited look for a log once", async () => {
+    const store = await fresh();
+    const asked: string[] = [];
+    const watched = faultyStore(store, ({ at: key }) => asked.push(key));
+    const plain: Store = { ...watched, can: { ...watched.can, write: false } };
+    const dataset = await openZarrVectors(plain, at);
+    await dataset.select({ object: [1] }).read();
+    expect(asked.filter((key) => key.endsWith(".octavo/head"))).toEqual([Key.of(`${at}.octavo/head`)]);
+  });
+});

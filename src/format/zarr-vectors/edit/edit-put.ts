@@ -1,0 +1,268 @@
+/**
+ * New geometry in a level: cut as the writer cuts it (write-cut.ts), its fragments put behind those that are there. Points
+ * without objects go into the bins of their chunks.
+ */
+import { bytesOf } from "../../../codec/numeric.js";
+import { InvalidInput, Unsupported } from "../../../errors.js";
+import type { Links } from "../../../model/vectors.js";
+import { Directory } from "../nodes/nodes-directory.js";
+import type { Block } from "../payload/manifest-write.js";
+import { geometryOf } from "../read/geometry.js";
+import { attributeInfo } from "../read/schema.js";
+import { type Plan, planOf } from "../write/description.js";
+import { type BatchParts, type Rows, rowsOf } from "../write/write-batch.js";
+import { type Cut, cutter, type Fragments } from "../write/write-cut.js";
+import { upTo } from "../write/write-layout.js";
+import { addFragments, addToFragments, pickRows } from "./edit-chunks.js";
+import { refuseOthers, takeColumn } from "./edit-columns.js";
+import { expandGrid } from "./edit-grid.js";
+import type { LevelEdit } from "./edit-level.js";
+import { addLinks, linkAttributes, linkDescription } from "./edit-links.js";
+
+/** What a level's own documents say about geometry that is put into it. */
+export async function planFor({ tree, meta, dtype, objects }: LevelEdit): Promise<Plan> {
+  const { root, url } = tree.opened;
+  const geometry = geometryOf(root.geometryTypes[0]);
+  if (geometry === undefined || meta.chunkAttribute !== undefined)
+    throw new Unsupported(
+      geometry === undefined
+        ? `${url} holds ${root.geometryTypes.join(", ") || "no geometry"}, to which nothing can be added`
+        : `${url} is chunked by the attribute ${meta.chunkAttribute!.name}, and nothing can be added to it`,
+      { where: url },
+    );
+  const family = (await tree.group(`${meta.path}/links/0`))?.attributes;
+  const links = family && {
+    width: Number(family.link_width),
+    directed: family.directed === true,
+    store: family.store === "duplicate" ? ("duplicate" as const) : ("canonical" as const),
+  };
+  return planOf({
+    geometry,
+    axes: root.axes,
+    dtype,
+    chunkShape: meta.chunkShape,
+    ...(objects === undefined ? { binShape: meta.binShape } : {}),
+    ...(links === undefined || geometry === "points" || isPath(geometry) ? {} : { links }),
+  });
+}
+
+const isPath = (geometry: string): boolean =>
+  geometry === "lines" || geometry === "polylines" || geometry === "streamlines";
+
+/** A batch, checked, with positions as they are stored, and the box around them. */
+export function checkBatch(
+  level: LevelEdit,
+  plan: Plan,
+  batch: BatchParts,
+): { rows: Rows; min: Float64Array; max: Float64Array } {
+  const shift = level.tree.opened.root.coordinateOffset;
+  const moved = shift?.some((by) => by !== 0) === true;
+  const positions = moved
+    ? Float64Array.from(batch.positions, (value, i) => value - shift![i % plan.dims]!)
+    : batch.positions;
+  const extent = { min: new Float64Array(plan.dims).fill(Infinity), max: new Float64Array(plan.dims).fill(-Infinity) };
+  const rows = rowsOf(plan, level.dtype, { ...batch, positions }, extent, { vertices: 0, objects: 0 });
+  return { rows, ...extent };
+}
+
+/** Puts the vertices of a batch into their chunks; part p belongs to the object of this number, or to nobody (−1). */
+export async function putGeometry(
+  level: LevelEdit,
+  plan: Plan,
+  batch: BatchParts,
+  owners: Int32Array,
+  ids: readonly bigint[],
+  expand: boolean,
+): Promise<Block[][]> {
+  const { chunks, tree, objects, ownersAt } = level;
+  const { rows, min, max } = checkBatch(level, plan, batch);
+  refuseOthers(
+    rows.vertexColumns,
+    chunks.vertexAttributes.map(({ info }) => info.name),
+    "vertex",
+  );
+  if (rows.count > 0) await expandGrid(level, min, max, expand);
+  const columns = [
+    rows.stored,
+    ...chunks.vertexAttributes.map((attribute) =>
+      takeColumn(attribute, rows.vertexColumns.get(attribute.info.name), rows.count, "vertex"),
+    ),
+  ];
+  const widths = columns.map((column) => column.length / Math.max(1, rows.count));
+  const cuts = cutter(plan, level.meta.chunkShape, objects !== undefined);
+  const cut = cuts.cut(rows, owners);
+  const names = Array.from({ length: cuts.chunks.count }, (_, c) =>
+    Directory.key(cuts.chunks.tuples, c * plan.dims, plan.dims),
+  );
+  const edits = await Promise.all(names.map((name) => chunks.chunk(name)));
+  if (objects === undefined) {
+    const inChunks = byBucket(cut, names.length);
+    for (const [c, list] of inChunks.entries()) {
+      const { count, bins } = binsOf(plan, rows, list, cuts.chunks.tuples.subarray(c * plan.dims, (c + 1) * plan.dims));
+      addToFragments(
+        edits[c]!,
+        count,
+        bins,
+        columns.map((column, i) => pickRows(column, widths[i]!, list)),
+      );
+    }
+    return [];
+  }
+
+  const { fragments } = cuts;
+  const vertices = byFragment(cut, fragments, rows.count);
+  const byChunk: number[][] = names.map(() => []);
+  for (let f = 0; f < fragments.size.length; f++) byChunk[fragments.chunk.values[f]!]!.push(f);
+  const number = new Uint32Array(fragments.size.length); // in its chunk
+  const start = new Uint32Array(fragments.size.length); // its first entry there
+  for (const [c, list] of byChunk.entries()) {
+    const own = list.flatMap((f) => [...vertices[f]!]);
+    let entry = edits[c]!.sizes.reduce((sum, size) => sum + size, 0);
+    const ownerIds = BigInt64Array.from(list, (f) =>
+      fragments.owner.values[f] === 0 ? -1n : ids[fragments.owner.values[f]! - 1]!,
+    );
+    const first = addFragments(
+      edits[c]!,
+      list.map((f) => fragments.size.values[f]!),
+      columns.map((column, i) => pickRows(column, widths[i]!, own)),
+      chunks.fragmentAttributes.map((attribute, i) =>
+        i === ownersAt ? bytesOf(ownerIds) : takeColumn(attribute, undefined, list.length, "fragment"),
+      ),
+    );
+    for (const [i, f] of list.entries()) {
+      number[f] = first + i;
+      start[f] = entry;
+      entry += fragments.size.values[f]!;
+    }
+  }
+  await level.settleLinks();
+  const placeOf = (fragment: number, ordinal: number) => ({
+    chunk: names[fragments.chunk.values[fragment]!]!,
+    entry: start[fragment]! + ordinal,
+  });
+  if (cut.bridges !== undefined) {
+    const { fragment, ordinal } = cut.bridges;
+    const ends = Array.from(fragment, (f, i) => placeOf(f, ordinal[i]!));
+    await putLinks(level, 2, ends, new Map());
+  }
+  if (rows.links !== undefined && cut.places !== undefined) {
+    const { fragment, ordinal } = cut.places;
+    const { kept, taken } = await takeLinks(level, plan, rows.links, fragment, ordinal);
+    const ends = kept.flatMap((l) =>
+      Array.from(rows.links!.ends.subarray(l * rows.links!.width, (l + 1) * rows.links!.width), (v) =>
+        placeOf(fragment[v]!, ordinal[v]!),
+      ),
+    );
+    await putLinks(level, rows.links.width, ends, taken);
+  } else if (plan.kind.width > 0 && tree !== undefined) refuseOthers(rows.links?.columns ?? new Map(), [], "link");
+
+  const blocks: Block[][] = ids.map(() => []);
+  const inOrder = plan.kind.path
+    ? [...upTo(fragments.size.length)]
+    : byChunk
+        .map((_, c) => c)
+        .sort((a, b) => order(cuts.chunks.tuples, plan.dims, a, b))
+        .flatMap((c) => byChunk[c]!);
+  for (const f of inOrder) {
+    const owner = fragments.owner.values[f]! - 1;
+    const at = fragments.chunk.values[f]! * plan.dims;
+    if (owner >= 0) blocks[owner]!.push({ chunk: cuts.chunks.tuples.slice(at, at + plan.dims), fragments: number[f]! });
+  }
+  return blocks;
+}
+
+function order(tuples: Int32Array, dims: number, a: number, b: number): number {
+  for (let axis = 0; axis < dims; axis++) {
+    const step = tuples[a * dims + axis]! - tuples[b * dims + axis]!;
+    if (step !== 0) return step;
+  }
+  return 0;
+}
+
+async function putLinks(
+  { tree, meta, chunks }: LevelEdit,
+  width: number,
+  ends: readonly { chunk: string; entry: number }[],
+  columns: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  const links = {
+    width,
+    chunks: ends.map(({ chunk }) => chunk),
+    entries: Uint32Array.from(ends, ({ entry }) => entry),
+    columns,
+  };
+  await addLinks(tree, meta.path, links, chunks.vertices);
+}
+
+/** The links that are stored, and their attributes. Of a skeleton those that follow from the order of vertices are not. */
+async function takeLinks(
+  { tree, meta }: LevelEdit,
+  plan: Plan,
+  { ends, width, columns }: Links,
+  fragment: Uint32Array,
+  ordinal: Uint32Array,
+): Promise<{ kept: number[]; taken: Map<string, Uint8Array> }> {
+  const names = await linkAttributes(tree, meta.path);
+  refuseOthers(columns, names, "link");
+  const count = ends.length / width;
+  const taken = new Map<string, Uint8Array>();
+  for (const name of names) {
+    const described = (await linkDescription(tree, meta.path, name))!;
+    const info = attributeInfo(name, described, `link_attributes/${name}`);
+    if (info.categories !== undefined)
+      throw new Unsupported(`links with the dictionary ${name} are read, but not added`, { where: meta.path });
+    taken.set(name, takeColumn({ info }, columns.get(name), count, "link"));
+  }
+  const implied =
+    plan.geometry === "skeletons" && names.length === 0 && tree.opened.root.linksConvention !== "explicit";
+  const parents = new Map<number, number>();
+  for (let l = 0; implied && l < count; l++) parents.set(ends[2 * l]!, (parents.get(ends[2 * l]!) ?? 0) + 1);
+  const kept: number[] = [];
+  for (let l = 0; l < count; l++) {
+    const [child, parent] = [ends[l * width]!, ends[l * width + 1]!];
+    const next = fragment[child] === fragment[parent] && ordinal[child] === ordinal[parent]! + 1;
+    if (!(implied && next && parents.get(child) === 1)) kept.push(l);
+  }
+  return { kept, taken };
+}
+
+/** The vertices of each fragment, in its order. */
+function byFragment({ segments, places }: Cut, { size }: Fragments, count: number): number[][] {
+  const out: number[][] = Array.from({ length: size.length }, () => []);
+  for (let v = 0, s = -1; v < count; v++) {
+    while (places === undefined && s + 1 < segments.count && segments.starts[s + 1] === v) s++;
+    out[places === undefined ? s : places.fragment[v]!]!.push(v);
+  }
+  return out;
+}
+
+/** The vertices of each chunk. */
+function byBucket({ segments }: Cut, count: number): number[][] {
+  const out: number[][] = Array.from({ length: count }, () => []);
+  for (let s = 0; s < segments.count; s++) {
+    const end = s + 1 < segments.count ? segments.starts[s + 1]! : segments.rows;
+    for (let v = segments.starts[s]!; v < end; v++) out[segments.buckets[s]!]!.push(v);
+  }
+  return out;
+}
+
+/** The bin of each of these points in their chunk, the last axis fastest. */
+function binsOf(
+  { dims, binShape, chunkShape }: Plan,
+  { positions }: Rows,
+  points: readonly number[],
+  chunk: Int32Array,
+): { count: number; bins: Uint32Array } {
+  if (chunkShape === "auto" || binShape === undefined)
+    throw new InvalidInput("points are put into bins of chunks that are known");
+  const per = chunkShape.map((size, axis) => Math.round(size / binShape[axis]!));
+  const bins = Uint32Array.from(points, (v) => {
+    let bin = 0;
+    for (let axis = 0; axis < dims; axis++) {
+      const place = Math.floor(positions[v * dims + axis]! / binShape[axis]!) - chunk[axis]! * per[axis]!;
+      bin = bin * per[axis]! + Math.max(0, Math.min(per[axis]! - 1, place));
+    }
+    return bin;
+  });
+  return { count: per.reduce((product, n) => product * n, 1), bins };
+}

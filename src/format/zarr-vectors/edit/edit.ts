@@ -1,0 +1,149 @@
+/**
+ * Edits of a store, from 0.9 on. What is asked for is written down, and done when it is committed, as one transaction
+ * (store/transaction.ts): all of it or nothing, whatever happens meanwhile. Others may edit at the same time; who comes second
+ * to what both have read does his work again on top of theirs, so that nothing is lost and no id is given twice.
+ *
+ * Objects keep their ids on every level. Other software that edits does not use transactions: it must not edit at the same time.
+ */
+import { InvalidInput } from "../../../errors.js";
+import type { AttributeInfo, Column } from "../../../model/attributes.js";
+import type { ReadOptions } from "../../../model/dataset.js";
+import type { Domain, Positions } from "../../../model/vectors.js";
+import { Prefix } from "../../../store/key.js";
+import { type Committed, Transaction, type TransactionOptions } from "../../../store/transaction.js";
+import type { Store } from "../../../store/types.js";
+import type { BatchParts } from "../write/write-batch.js";
+import type { GroupMembers } from "../write/write-index.js";
+import { appendBatch, deleteObjects, replaceObject } from "./edit-append.js";
+import {
+  type AddedValues,
+  type AttributeRows,
+  addAttribute,
+  dropAttribute,
+  type EditableDomain,
+  setAttribute,
+} from "./edit-attributes.js";
+import { changeGroups, membersOf } from "./edit-groups.js";
+import { reshard } from "./edit-layout.js";
+import { moveVertices } from "./edit-move.js";
+import { openTree, type Tree } from "./edit-tree.js";
+
+/** How a store is edited. */
+export interface EditOptions extends ReadOptions, Pick<TransactionOptions, "lease" | "memory"> {
+  /** What lies outside the grid makes it grow; else it is refused. */
+  readonly expand?: boolean | undefined;
+}
+
+/** What a commit of edits has led to. */
+export interface VectorCommitted extends Committed {
+  /** The ids of the objects of each append, in the order of the appends. */
+  readonly ids: readonly BigInt64Array[];
+}
+
+type Id = number | bigint;
+
+/** Edits that happen together or not at all, when they are committed. */
+export interface VectorTransaction {
+  /** Adds objects under their ids, or under new ones where they have none. */
+  append(batch: BatchParts): void;
+  /** Objects go, on every level; their ids are not given again. */
+  delete(ids: Iterable<Id>): void;
+  /** Other geometry for an object, whose attributes and groups stay. */
+  replace(id: Id, batch: Omit<BatchParts, "ids" | "objects">): void;
+  /** Other positions for vertices of an object, by their rows as a query for it has them. */
+  moveVertices(id: Id, rows: ArrayLike<number>, positions: Positions): void;
+  /** Other values of an attribute that is there. */
+  setAttribute(domain: Domain, name: string, rows: AttributeRows, values: Column["values"]): void;
+  /**
+   * A new attribute: values of objects or groups, or of the vertices of these objects one after the other; of all of them where
+   * no ids are given. What gets no value has what stands for none.
+   */
+  addAttribute(domain: EditableDomain, info: AttributeInfo, values?: AddedValues): void;
+  /** An attribute goes, from every level. */
+  dropAttribute(domain: Domain, name: string): void;
+  /** Cells of so many chunks along each axis share a key; of all per-chunk arrays. */
+  shard(shape: readonly number[]): void;
+  /** Every cell has a key of its own. */
+  unshard(): void;
+  /** All groups, anew. */
+  setGroups(groups: readonly GroupMembers[]): void;
+  /** One more group, after those that are there. */
+  addGroup(members: GroupMembers): void;
+  /** A group goes; those after it move up. */
+  dropGroup(group: number): void;
+  /** Makes all of them at once; tried again where others were faster. */
+  commit(): Promise<VectorCommitted>;
+  /** Forgets them. */
+  abort(): Promise<void>;
+}
+
+type Step = (tree: Tree, ids: BigInt64Array[]) => Promise<void>;
+
+/** Begins edits of a store. */
+export async function editZarrVectors(
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: EditOptions = {},
+): Promise<VectorTransaction> {
+  const expand = options.expand === true;
+  const steps: Step[] = [];
+  let ended = false;
+  const add = (step: Step): void => {
+    if (ended) throw new InvalidInput(`the edits of ${store.url}/${at} have already ended`);
+    steps.push(step);
+  };
+  return {
+    append: (batch) =>
+      add(async (tree, ids) => {
+        ids.push(await appendBatch(tree, batch, expand));
+      }),
+    delete(ids) {
+      const gone = Array.from(ids, BigInt);
+      add((tree) => deleteObjects(tree, gone));
+    },
+    replace: (id, batch) => add((tree) => replaceObject(tree, BigInt(id), batch, expand)),
+    moveVertices: (id, rows, positions) => add((tree) => moveVertices(tree, BigInt(id), rows, positions, expand)),
+    setAttribute: (domain, name, rows, values) => add((tree) => setAttribute(tree, domain, name, rows, values)),
+    addAttribute: (domain, info, values) => add((tree) => addAttribute(tree, domain, info, values)),
+    dropAttribute: (domain, name) => add((tree) => dropAttribute(tree, domain, name)),
+    shard: (shape) => add((tree) => reshard(tree, shape)),
+    unshard: () => add((tree) => reshard(tree, undefined)),
+    setGroups: (groups) =>
+      add((tree) => changeGroups(tree, (list) => void list.splice(0, list.length, ...groups.map(membersOf)))),
+    addGroup: (members) => add((tree) => changeGroups(tree, (list) => void list.push(membersOf(members)))),
+    dropGroup: (group) =>
+      add((tree) =>
+        changeGroups(
+          tree,
+          (list) => {
+            if (!(Number.isInteger(group) && group >= 0 && group < list.length))
+              throw new InvalidInput(`${tree.opened.url} has no group ${group}, only ${list.length}`);
+            list.splice(group, 1);
+          },
+          group,
+        ),
+      ),
+    async commit() {
+      add(async () => {});
+      ended = true;
+      const { result, ...committed } = await Transaction.run(
+        store,
+        at,
+        async (view) => {
+          const ids: BigInt64Array[] = [];
+          for (const step of steps) {
+            const tree = await openTree(view, at, options);
+            await step(tree, ids);
+            await tree.flush();
+          }
+          return ids;
+        },
+        options,
+      );
+      return { ...committed, ids: result };
+    },
+    async abort() {
+      ended = true;
+    },
+  };
+}

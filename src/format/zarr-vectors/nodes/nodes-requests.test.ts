@@ -1,0 +1,408 @@
+/** What reading costs where nothing can be listed, what consolidated metadata save, and what happens when they are stale. */
+import { describe, expect, test } from "vitest";
+import { change, copyOf } from "../../../../test/zarr-vectors-copy.js";
+import { type Json, type JsonObject, parseJson } from "../../../bytes/json.js";
+import { encodeUtf8 } from "../../../bytes/text.js";
+import { Unsupported } from "../../../errors.js";
+import { defaultLimits } from "../../../limits.js";
+import { Key, Prefix } from "../../../store/key.js";
+import type { Store } from "../../../store/types.js";
+import { withoutListing, wrap } from "../../../store/wrap.js";
+import { recordingStore } from "../../../testing/observe.js";
+import { Blobs } from "../payload/blobs.js";
+import { openStore } from "./open-nodes.js";
+
+const key = (text: string) => Key.of(text);
+const parse = (bytes: Uint8Array): JsonObject => parseJson(bytes, defaultLimits, "it", { tokens: true }) as JsonObject;
+
+const web = (store: Store) =>
+  recordingStore(wrap(store, { ...withoutListing(store.url), can: { list: false, write: false, conditional: false } }));
+
+const attributesOf = (document: { [key: string]: Json }) => document.attributes as { [key: string]: Json };
+
+/** Puts the documents of all nodes into the root's, as they are now. */
+async function consolidate(store: Store): Promise<void> {
+  const metadata: { [path: string]: Json } = {};
+  for await (const { key: at } of store.list(Prefix.root))
+    if (at.endsWith("/zarr.json")) metadata[at.slice(0, -"/zarr.json".length)] = parse((await store.get(at))!);
+  await change(store, "zarr.json", (root) => {
+    root.consolidated_metadata = { kind: "inline", must_understand: false, metadata };
+  });
+}
+
+describe("without a listing", () => {
+  test("each document and each cell is asked for once", async () => {
+    const store = web(await copyOf("v0.9.2/points_compressed_zstd"));
+    const opened = await openStore(store);
+    const asked = () => store.log.splice(0).map(({ kind, at }) => `${kind} ${at}`);
+    expect(asked()).toEqual(["get zarr.json", "get .octavo/head"]);
+    expect(opened.levels).toEqual([0]);
+    const nodes = await opened.nodes(0);
+    expect(asked().sort()).toEqual(["get 0/object_index/zarr.json", "get 0/vertices/zarr.json", "get 0/zarr.json"]);
+    await opened.level(0);
+    const vertices = (await nodes.cells("vertices"))!;
+    const { coords, count } = await vertices.directory();
+    const fragments = (await nodes.cells("vertex_fragments"))!;
+    await fragments.directory();
+    expect(asked()).toEqual(["get 0/vertex_fragments/zarr.json"]);
+    await vertices.read(coords.slice(0, 3));
+    expect(asked()).toEqual(["get 0/vertices/c/0/0/0"]);
+    await vertices.read(coords);
+    await fragments.read(coords);
+    expect(asked()).toHaveLength(2 * count);
+    expect((await vertices.read(Int32Array.of(5, 5, 5)))[0]).toBeUndefined(); // not even asked for
+    expect(await vertices.cost(coords)).toEqual({ requests: count, bytes: 0, exact: false });
+    expect(asked()).toEqual([]);
+  });
+  test("of a shard its index once, then only what is wanted", async () => {
+    const store = web(await copyOf("v0.9.2/points_sharded_zstd"));
+    const nodes = await (await openStore(store)).nodes(0);
+    const vertices = (await nodes.cells("vertices"))!;
+    const { coords, count, rank } = await vertices.directory();
+    store.log.length = 0;
+    const one = coords.slice(0, rank);
+    const plan = await vertices.cost(one);
+    expect(plan).toMatchObject({ requests: 2, exact: true });
+    const [first] = await vertices.read(one);
+    expect(store.log.map(({ range }) => range !== undefined && ("suffix" in range ? "index" : "cell"))).toEqual([
+      "index",
+      "cell",
+    ]);
+    store.log.length = 0;
+    const all = await vertices.read(coords);
+    expect(all[0]).toEqual(first);
+    expect(all).toHaveLength(count);
+    expect(store.log.filter(({ range }) => "suffix" in range!)).toHaveLength(7); // of the other shards
+    expect(store.log).toHaveLength(7 + 8); // and one request for the cells of each
+  });
+  test("a directory that is missing, or still to be written, cannot be made up", async () => {
+    const store = await copyOf("corrupt/v092/nonempty_chunks_absent");
+    const nodes = await (await openStore(web(store))).nodes(0);
+    await expect((await nodes.cells("vertices"))!.directory()).rejects.toMatchObject({
+      kind: "unsupported",
+      reason: "list",
+    });
+  });
+  test("names are guessed where the format fixes them", async () => {
+    const declared = await openStore(web(await copyOf("v0.9.2/crs_headers_units")));
+    expect(await (await declared.nodes(0)).children("vertex_attributes")).toEqual(["v"]);
+    expect(declared.notes.join()).toMatch(/only v, declared by the root/);
+    expect(await (await declared.nodes(0)).children("object_attributes")).toEqual([]);
+
+    const pyramid = await openStore(web(await copyOf("v0.9.2/pyramid_implicit_links")));
+    const nodes = await pyramid.nodes(0);
+    expect(await nodes.children("links")).toEqual(["+1", "+2"]);
+    await expect(nodes.children("links/+1")).rejects.toMatchObject({ kind: "unsupported", reason: "list" });
+  });
+  test("stores before 0.9 cannot be read, and say why", async () => {
+    for (const path of ["v0.7.0-vlen/lines_3d", "v0.3/lines_3d"]) {
+      const opened = await openStore(web(await copyOf(path)));
+      if (path.startsWith("v0.3")) expect(opened.notes.join()).toMatch(/cannot be told/);
+      else await expect(opened.nodes(0)).rejects.toMatchObject({ kind: "unsupported", reason: "list" });
+    }
+  });
+});
+
+describe("consolidated metadata", () => {
+  test("save every request for a document", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await consolidate(copy);
+    const store = web(copy);
+    const nodes = await (await openStore(store)).nodes(0);
+    expect(await nodes.children("links")).toEqual(["0"]);
+    expect(await nodes.children("links/0")).toEqual(["+1.+1", "0.+1", "0.0"]);
+    const cells = (await nodes.cells("links/0/0.+1"))!;
+    const { coords } = await cells.directory();
+    await cells.read(coords);
+    expect(store.log.map(({ at }) => at)).toEqual(["zarr.json", "0/links/0/0.+1/c/1/0"]);
+  });
+  test("of a store before 0.9 tell what is there", async () => {
+    const copy = await copyOf("v0.7.0-vlen/mesh_3d");
+    await consolidate(copy);
+    const nodes = await (await openStore(web(copy))).nodes(0);
+    expect(await nodes.children("vertex_attributes")).toEqual(["c"]);
+    const vertices = (await nodes.cells("vertices"))!;
+    const { coords, count } = await vertices.directory();
+    expect(await vertices.read(coords)).toHaveLength(count);
+  });
+  test("that name a chunk that is gone give way to the document", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await consolidate(copy);
+    await copy.delete(key("0/vertices/c/0/0"));
+    const dropFirst = (document: { [key: string]: Json }) => {
+      attributesOf(document).nonempty_chunks = ["1.0", "1.1"];
+    };
+    await change(copy, "0/vertices/zarr.json", dropFirst);
+    await change(copy, "0/vertex_fragments/zarr.json", dropFirst);
+    const nodes = await (await openStore(web(copy))).nodes(0);
+    const vertices = (await nodes.cells("vertices"))!;
+    const stale = await vertices.directory();
+    expect(stale.count).toBe(3);
+    expect((await vertices.read(stale.coords)).map((payload) => payload === undefined)).toEqual([true, false, false]);
+    expect((await vertices.directory()).count).toBe(2);
+  });
+  test("that do not name a chunk give way when they are doubted", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await change(copy, "0/link_fragments/zarr.json", (document) => {
+      attributesOf(document).nonempty_chunks = ["0.0"];
+    });
+    await consolidate(copy);
+    await change(copy, "0/link_fragments/zarr.json", (document) => {
+      attributesOf(document).nonempty_chunks = ["0.0", "1.0", "1.1"];
+    });
+    const nodes = await (await openStore(web(copy))).nodes(0);
+    expect((await (await nodes.cells("link_fragments"))!.directory()).count).toBe(1);
+    expect((await (await nodes.cells("link_fragments", { fresh: true }))!.directory()).count).toBe(3);
+    expect((await (await nodes.cells("link_fragments"))!.directory()).count).toBe(3);
+    const ignoring = await openStore(web(copy), Prefix.root, { consolidated: false });
+    expect((await (await (await ignoring.nodes(0)).cells("link_fragments"))!.directory()).count).toBe(3);
+  });
+  test("with another grid or other codecs give way", async () => {
+    for (const edit of [
+      (document: { [key: string]: Json }) => {
+        document.shape = [1, 1];
+      },
+      (document: { [key: string]: Json }) => {
+        document.codecs = [{ name: "vlen-bytes" }, { name: "zstd", configuration: { level: 0, checksum: false } }];
+      },
+    ]) {
+      const copy = await copyOf("v0.9.2/graph_2d");
+      const honest = (await copy.get(key("0/vertices/zarr.json")))!;
+      await change(copy, "0/vertices/zarr.json", edit);
+      await consolidate(copy);
+      await copy.set(key("0/vertices/zarr.json"), honest);
+      const vertices = (await (await (await openStore(web(copy))).nodes(0)).cells("vertices"))!;
+      const { coords, count } = await vertices.directory();
+      expect(count).toBe(3);
+      expect(await vertices.read(coords)).toHaveLength(3);
+    }
+  });
+  test("that are right do not excuse damage", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await consolidate(copy);
+    await copy.delete(key("0/vertices/c/0/0"));
+    const vertices = (await (await (await openStore(web(copy))).nodes(0)).cells("vertices"))!;
+    await expect(vertices.read((await vertices.directory()).coords)).rejects.toMatchObject({ kind: "corrupt" });
+  });
+});
+
+describe("directories", () => {
+  test("still to be written are not believed", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await change(copy, "0/zarr.json", (document) => {
+      attributesOf(document).zarr_vectors_presence = "deferred";
+    });
+    for (const name of ["vertices", "vertex_fragments"])
+      await change(copy, `0/${name}/zarr.json`, (document) => {
+        attributesOf(document).nonempty_chunks = ["0.0"];
+      });
+    const opened = await openStore(copy);
+    expect((await (await (await opened.nodes(0)).cells("vertices"))!.directory()).count).toBe(3);
+    expect(opened.notes.join()).toMatch(/still to be written/);
+  });
+  test("of shards are found in their indexes", async () => {
+    const copy = await copyOf("v0.9.2/points_sharded_zstd");
+    const before = await (await (await (await openStore(copy)).nodes(0)).cells("vertices"))!.directory();
+    await change(copy, "0/vertices/zarr.json", (document) => void delete attributesOf(document).nonempty_chunks);
+    const after = await (await (await (await openStore(copy)).nodes(0)).cells("vertices"))!.directory();
+    expect(after).toEqual(before);
+  });
+  test("with negative coordinates and another origin, found by listing", async () => {
+    const copy = await copyOf("v0.9.2/points_2d_negative_origin");
+    const before = await (await (await (await openStore(copy)).nodes(0)).cells("vertices"))!.directory();
+    await change(copy, "0/vertices/zarr.json", (document) => void delete attributesOf(document).nonempty_chunks);
+    const after = await (await (await (await openStore(copy)).nodes(0)).cells("vertices"))!.directory();
+    expect(after).toEqual(before);
+    expect(Math.min(...after.coords)).toBeLessThan(0);
+  });
+  test("name what another forbids to look for: that is absence", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await change(copy, "0/vertices/zarr.json", (document) => {
+      attributesOf(document).nonempty_chunks = ["0.0", "1.0"]; // the fragments of 1.1 are of nothing, say
+    });
+    const secret = wrap(copy, {
+      get: async (at, options) => {
+        if (at === "0/vertices/c/1/1") throw new Unsupported("403", { reason: "forbidden" });
+        return copy.get(at, options);
+      },
+    });
+    const opened = await openStore(web(secret));
+    expect((await (await (await opened.nodes(0)).cells("vertices"))!.directory()).count).toBe(2);
+    expect(opened.notes).toEqual([]);
+  });
+  test("whose level does not name an index, neither: a forbidden one is absent", async () => {
+    const copy = await copyOf("v0.9.2/points_compressed_zstd");
+    const secret = (level: Store) =>
+      web(
+        wrap(level, {
+          get: async (at, options) => {
+            if (at === "0/object_index/zarr.json") throw new Unsupported("403", { reason: "forbidden" });
+            return level.get(at, options);
+          },
+        }),
+      );
+    const opened = await openStore(secret(copy));
+    expect((await opened.nodes(0)).dialect.manifests).toBe("none");
+    expect(opened.notes.join()).toMatch(/forbids to look for/);
+    await expect((await openStore(secret(await copyOf("v0.9.2/graph_2d")))).nodes(0)).rejects.toThrow("403");
+  });
+  test("outside their grid, or of another rank, are Corrupt", async () => {
+    for (const keys of [["0.2"], ["-1.0"], ["0.0.0"], ["0"], ["00.0"], ["0.x"], [0]]) {
+      const copy = await copyOf("v0.9.2/graph_2d");
+      await change(copy, "0/vertices/zarr.json", (document) => {
+        attributesOf(document).nonempty_chunks = keys;
+      });
+      const nodes = await (await openStore(copy)).nodes(0);
+      await expect(nodes.cells("vertices"), `${keys}`).rejects.toMatchObject({ kind: "corrupt" });
+    }
+  });
+});
+
+test("an array whose rank is not that of the level is Corrupt", async () => {
+  const copy = await copyOf("v0.9.2/graph_2d");
+  await copy.set(
+    key("0/vertices/zarr.json"),
+    (await (await copyOf("v0.9.2/mesh_3d")).get(key("0/vertices/zarr.json")))!,
+  );
+  await expect((await (await openStore(copy)).nodes(0)).cells("vertices")).rejects.toMatchObject({ kind: "corrupt" });
+  const blobs = await copyOf("v0.7.0-vlen/points_by_attribute");
+  await change(blobs, "0/zarr.json", (document) => {
+    delete (attributesOf(document).zarr_vectors_level as { [key: string]: Json }).chunk_attribute_name;
+  });
+  const vertices = (await (await (await openStore(blobs)).nodes(0)).cells("vertices"))!;
+  await expect(vertices.directory()).rejects.toMatchObject({ kind: "corrupt" });
+});
+
+describe("layouts of 0.8 are refused by name", () => {
+  const layouts: readonly [string, JsonObject, string][] = [
+    ["one array for each tuple", {}, "0.0.0.1.0.0"],
+    ["partitioned_v1", { layout: "partitioned_v1" }, "0.0.0"],
+    ["sharded_v1", { layout: "sharded_v1" }, "k2"],
+  ];
+  test.each(layouts)("%s", async (word, attributes, child) => {
+    const copy = await copyOf("v0.7.0-vlen/lines_3d");
+    await change(copy, "zarr.json", (root) => {
+      (attributesOf(root).zarr_vectors as { [key: string]: Json }).zv_version = "0.8.0";
+    });
+    const blob = (await copy.get(key("0/cross_chunk_links/0/data/zarr.json")))!;
+    await copy.delete(key("0/cross_chunk_links/0/data/zarr.json"));
+    await copy.delete(key("0/cross_chunk_links/0/data/c/0"));
+    await copy.set(key(`0/cross_chunk_links/0/${child}/zarr.json`), blob);
+    await change(copy, "0/cross_chunk_links/0/zarr.json", (group) => {
+      group.attributes = attributes;
+    });
+    await expect(openStore(copy)).rejects.toMatchObject({
+      kind: "unsupported",
+      message: expect.stringContaining(word),
+    });
+  });
+  test("and 0.8.0 without cross-chunk links is read", async () => {
+    const copy = await copyOf("v0.7.0-vlen/points_by_attribute");
+    await change(copy, "zarr.json", (root) => {
+      (attributesOf(root).zarr_vectors as { [key: string]: Json }).zv_version = "0.8.0";
+    });
+    expect((await (await openStore(copy)).nodes(0)).dialect).toMatchObject({ container: "blobs", manifests: "vlen" });
+  });
+});
+
+describe("what other writers do", () => {
+  const cellsOf = async (store: Store, path: string) => {
+    const cells = (await (await (await openStore(store)).nodes(0)).cells(path))!;
+    const { coords } = await cells.directory();
+    return cells.read(coords);
+  };
+  test("the old name of the element type", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    const before = await cellsOf(copy, "vertices");
+    await change(copy, "0/vertices/zarr.json", (document) => {
+      document.data_type = "bytes";
+      document.fill_value = [];
+    });
+    expect(await cellsOf(copy, "vertices")).toEqual(before);
+  });
+  test("several cells in one chunk", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d"); // of 2 × 2 chunks, of which 0.1 is empty
+    const before = await cellsOf(copy, "vertices");
+    const cells = [before[0]!, new Uint8Array(0), before[1]!, before[2]!];
+    await change(copy, "0/vertices/zarr.json", (document) => {
+      document.chunk_grid = { name: "regular", configuration: { chunk_shape: [2, 2] } };
+    });
+    for (const at of ["0/0", "1/0", "1/1"]) await copy.delete(key(`0/vertices/c/${at}`));
+    await copy.set(key("0/vertices/c/0/0"), Blobs.encodeChunk(Blobs.of(cells)));
+    expect(await cellsOf(copy, "vertices")).toEqual(before);
+  });
+  test("codecs in the way, shards in shards, elements that are no bytes", async () => {
+    const vlen = { name: "vlen-bytes" };
+    const shards = (codecs: Json): Json => [
+      {
+        name: "sharding_indexed",
+        configuration: {
+          chunk_shape: [1, 1],
+          codecs,
+          index_codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+        },
+      },
+    ];
+    for (const [kind, edit] of [
+      ["unsupported", { codecs: [{ name: "transpose", configuration: { order: [1, 0] } }, vlen] }],
+      ["unsupported", { codecs: shards(shards([vlen])) }],
+      ["corrupt", { data_type: "uint8", fill_value: 0, codecs: [{ name: "bytes" }] }],
+    ] as const) {
+      const copy = await copyOf("v0.9.2/graph_2d");
+      await change(copy, "0/vertices/zarr.json", (document) => void Object.assign(document, edit));
+      await expect((await (await openStore(copy)).nodes(0)).cells("vertices")).rejects.toMatchObject({ kind });
+    }
+  });
+  test("dense manifests, of 0.9.4", async () => {
+    const copy = await copyOf("v0.9.2/graph_2d");
+    await change(copy, "0/object_index/zarr.json", (document) => {
+      attributesOf(document).layout = "dense_manifests_v1";
+    });
+    expect((await (await openStore(copy)).nodes(0)).dialect.manifests).toBe("dense");
+  });
+  test("a legacy shard whose index lies", async () => {
+    const index = "resolution_0/vertices/shard_000000.idx";
+    for (const text of [
+      '{"0.0.0": [0, 999]}',
+      '{"0.0.0": [0]}',
+      '{"0.0.0": [-1, 4]}',
+      '{"0.0": [0, 4]}',
+      "[]",
+      '{"x": [0, 4]}',
+    ]) {
+      const copy = await copyOf("v0.3/points_sharded_legacy");
+      await copy.set(key(index), encodeUtf8(text, "it"));
+      await expect(cellsOf(copy, "vertices"), text).rejects.toMatchObject({ kind: "corrupt" });
+    }
+    const copy = await copyOf("v0.3/points_sharded_legacy");
+    await copy.delete(key(index));
+    await expect(cellsOf(copy, "vertices")).rejects.toMatchObject({ kind: "corrupt" });
+  });
+});
+
+test("an index with changes still pending is refused", async () => {
+  const copy = await copyOf("v0.3/lines_3d");
+  await copy.set(key("resolution_0/object_index/pending/0"), new Uint8Array(8));
+  await expect((await openStore(copy)).nodes(0)).rejects.toMatchObject({ kind: "unsupported" });
+});
+
+test("who leaves does not take the others along, and a failure is not kept", async () => {
+  const copy = await copyOf("v0.9.2/graph_2d");
+  let broken = true;
+  const store = wrap(copy, {
+    get: async (at, options) => {
+      await new Promise((done) => setTimeout(done, 5));
+      if (broken && at === "0/zarr.json") throw new Error("the line is down");
+      return copy.get(at, options);
+    },
+  });
+  const opened = await openStore(store);
+  await expect(opened.level(0)).rejects.toThrow("the line is down");
+  broken = false;
+  const controller = new AbortController();
+  const leaving = opened.level(0, { signal: controller.signal });
+  const staying = opened.level(0);
+  controller.abort(new Error("enough"));
+  await expect(leaving).rejects.toThrow("enough");
+  expect((await staying).vertexCount).toBe(12);
+});

@@ -1,0 +1,199 @@
+/** The objects of a level: ids, where their parts are, who owns a part, groups, and the attributes of objects. */
+import { Corrupt } from "../../../errors.js";
+import type { ReadOptions } from "../../../model/dataset.js";
+import { typed } from "../../../model/elements.js";
+import type { ChunkTable, ObjectSource, Parts, Placement } from "../../../model/source.js";
+import { once } from "../nodes/once.js";
+import type { IdRange } from "../payload/groups.js";
+import type { LevelMeta, LevelNodes } from "../types.js";
+import { jointsOf, linkedJoints } from "./joints.js";
+import type { LinkSource } from "./link-source.js";
+import { denseColumns } from "./object-columns.js";
+import { type ObjectPages, objectPages } from "./object-pages.js";
+import { ownerColumn } from "./owner-column.js";
+import { invert, ownersByColumn, ownersFrom } from "./owners.js";
+import { membersOf, readGroups } from "./read-groups.js";
+import { folderOf } from "./schema.js";
+import type { Tiles } from "./tiles.js";
+
+const RENUMBERED = "level0_object_id";
+
+export interface ObjectContext {
+  readonly meta: LevelMeta;
+  readonly nodes: LevelNodes;
+  readonly table: ChunkTable;
+  readonly tiles: Tiles;
+  readonly links: (options?: ReadOptions) => Promise<LinkSource | undefined>;
+  /** Axes of space. */
+  readonly dims: number;
+}
+
+export async function objectsOf(context: ObjectContext, options?: ReadOptions): Promise<ObjectSource | undefined> {
+  const { meta, nodes, table, dims } = context;
+  const where = `${meta.path}/object_index`;
+  const pages = await objectPages(nodes, table, where, options);
+  if (pages === undefined) return undefined;
+  const table64 = once((now?: ReadOptions) => readIds(context, pages.rows, now));
+  const inverted = once((now?: ReadOptions) => invert(pages, table.count, now));
+  const column = once((now?: ReadOptions) => ownerColumn(nodes, table, now));
+  const groups = once((now?: ReadOptions) => readGroups(nodes, now));
+  const rowsOf = once(async (now?: ReadOptions) => rowFinder(await table64(now), pages.rows));
+
+  const source: ObjectSource = {
+    rows: pages.rows,
+    async ids(rows, now) {
+      const all = await table64(now);
+      if (rows === undefined) return all ?? BigInt64Array.from({ length: pages.rows }, (_, i) => BigInt(i));
+      return BigInt64Array.from(rows as unknown as ArrayLike<bigint>, (row) => all?.[Number(row)] ?? BigInt(row));
+    },
+    async rowsOf(ids, now) {
+      const find = await rowsOf(now);
+      return Int32Array.from(ids, find);
+    },
+    place: (rows, now) => placeRows(pages, rows, where, now),
+    async owners(parts, now) {
+      const known = await column(now);
+      const told = known && (await ownersByColumn(known, (ids) => source.rowsOf(ids, now), parts, now));
+      return told ?? ownersFrom(await inverted(now), parts);
+    },
+    orphans: (now) => orphansOf(context, pages, now),
+    async *joints(meets, now) {
+      const known = await column(now);
+      if (known?.joints === true) yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
+      else yield* jointsOf(pages, table, dims, meets, now);
+    },
+    columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
+    async groupColumns(names, now) {
+      const count = (await groups(now))?.count ?? 0;
+      const all = Uint32Array.from({ length: count }, (_, group) => group);
+      return { count, columns: await denseColumns(nodes, folderOf("group", nodes.dialect), names, all, count, now) };
+    },
+    async group(group, now) {
+      const all = await groups(now);
+      const range = all?.ranges.get(group);
+      // A range may be longer than what there is: its ends are looked for among the ids, not each id in it.
+      const members = range === undefined ? all && membersOf(all, group) : undefined;
+      if (range !== undefined) return (await rowsWithin(source, range, now)).sort();
+      if (members === undefined) return undefined;
+      const rows = await source.rowsOf(members, now);
+      const lost = rows.indexOf(-1);
+      if (lost >= 0)
+        throw new Corrupt(`group ${group} of ${meta.path} names object ${members[lost]}, which is not there`);
+      return Uint32Array.from(rows);
+    },
+  };
+  return source;
+}
+
+/** The rows whose id is in a range. */
+async function rowsWithin(source: ObjectSource, { start, stop }: IdRange, options?: ReadOptions): Promise<Uint32Array> {
+  const rows: number[] = [];
+  const ids = await source.ids(undefined, options);
+  for (let row = 0; row < ids.length; row++) if (ids[row]! >= start && ids[row]! < stop) rows.push(row);
+  return Uint32Array.from(rows);
+}
+
+/** The parts with vertices that no manifest names. */
+async function orphansOf({ table, tiles }: ObjectContext, pages: ObjectPages, options?: ReadOptions): Promise<Parts> {
+  const all = Array.from({ length: table.count }, (_, chunk) => chunk);
+  const owned: Uint8Array[] = new Array(table.count);
+  const sizes: Uint32Array[] = new Array(table.count);
+  for await (const { chunk, parts } of tiles.read(all, { positions: false, vertex: [], fragment: [] }, options)) {
+    owned[chunk] = new Uint8Array(parts.length - 1);
+    sizes[chunk] = parts;
+  }
+  for (let i = 0; i * pages.pageRows < pages.rows; i++) {
+    const { chunk, first, count } = await pages.page(i, options);
+    for (let b = 0; b < chunk.length; b++)
+      if (chunk[b]! >= 0) owned[chunk[b]!]!.fill(1, first[b]!, first[b]! + count[b]!);
+  }
+  const [chunk, part]: [number[], number[]] = [[], []];
+  for (const c of all) {
+    for (let p = owned[c]!.indexOf(0); p >= 0; p = owned[c]!.indexOf(0, p + 1)) {
+      if (sizes[c]![p] === sizes[c]![p + 1]) continue;
+      chunk.push(c);
+      part.push(p);
+    }
+  }
+  return { chunk: Int32Array.from(chunk), part: Uint32Array.from(part) };
+}
+
+/** Row → id; undefined where they are the same. Of a level that was numbered anew, the ids of level 0. */
+export async function readIds(
+  { meta, nodes }: Pick<ObjectContext, "meta" | "nodes">,
+  rows: number,
+  options?: ReadOptions,
+): Promise<BigInt64Array | undefined> {
+  const path =
+    meta.level > 0 &&
+    !meta.preservesObjectIds &&
+    (await nodes.children("object_attributes", options)).includes(RENUMBERED)
+      ? `object_attributes/${RENUMBERED}`
+      : "object_index/object_ids";
+  const stored =
+    nodes.dialect.manifests === "vlen" || nodes.dialect.manifests === "dense" || path.startsWith("object_attributes");
+  const array = stored ? await nodes.dense(path, options) : undefined;
+  if (array === undefined) return undefined;
+  const where = `${meta.path}/${path}`;
+  const values = typed(await array.read(undefined, undefined, options));
+  if (values.length !== rows) throw new Corrupt(`${where} has ${values.length} ids for ${rows} objects`, { where });
+  if (values instanceof BigInt64Array) return values;
+  if (values instanceof BigUint64Array || values instanceof Float32Array || values instanceof Float64Array)
+    throw new Corrupt(`${where} should hold int64 ids`, { where });
+  return BigInt64Array.from(values as unknown as ArrayLike<bigint>, (value) => BigInt(value));
+}
+
+function rowFinder(ids: BigInt64Array | undefined, rows: number): (id: bigint) => number {
+  if (ids === undefined) return (id) => (id >= 0n && id < BigInt(rows) ? Number(id) : -1);
+  let ascending = true;
+  for (let i = 1; ascending && i < ids.length; i++) ascending = ids[i - 1]! < ids[i]!;
+  if (!ascending) {
+    const byId = new Map<bigint, number>();
+    for (let i = 0; i < ids.length; i++) byId.set(ids[i]!, i);
+    return (id) => byId.get(id) ?? -1;
+  }
+  return (id) => {
+    let [low, high] = [0, ids.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (ids[middle] === id) return middle;
+      if (ids[middle]! < id) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  };
+}
+
+async function placeRows(
+  pages: ObjectPages,
+  rows: Uint32Array,
+  where: string,
+  options?: ReadOptions,
+): Promise<Placement> {
+  const wanted = new Set<number>();
+  for (let i = 0; i < rows.length; i++) wanted.add(Math.floor(rows[i]! / pages.pageRows));
+  const loaded = new Map<number, Placement>();
+  await Promise.all([...wanted].map(async (i) => loaded.set(i, await pages.page(i, options))));
+  const offsets = new Uint32Array(rows.length + 1);
+  for (let i = 0; i < rows.length; i++) {
+    const page = loaded.get(Math.floor(rows[i]! / pages.pageRows))!;
+    const o = rows[i]! % pages.pageRows;
+    if (o + 1 >= page.offsets.length) throw new Corrupt(`${where} has no row ${rows[i]}`, { where });
+    offsets[i + 1] = offsets[i]! + page.offsets[o + 1]! - page.offsets[o]!;
+  }
+  const size = offsets[rows.length]!;
+  const out = { offsets, chunk: new Int32Array(size), first: new Uint32Array(size), count: new Uint32Array(size) };
+  for (let i = 0; i < rows.length; i++) {
+    const page = loaded.get(Math.floor(rows[i]! / pages.pageRows))!;
+    const from = page.offsets[rows[i]! % pages.pageRows]!;
+    for (let b = 0; b < offsets[i + 1]! - offsets[i]!; b++) {
+      const at = offsets[i]! + b;
+      out.chunk[at] = page.chunk[from + b]!;
+      out.first[at] = page.first[from + b]!;
+      out.count[at] = page.count[from + b]!;
+      if (out.chunk[at]! < 0)
+        throw new Corrupt(`the manifest of row ${rows[i]} in ${where} names a chunk that has no vertices`, { where });
+    }
+  }
+  return out;
+}

@@ -1,0 +1,126 @@
+/** Batches put aside whole, in the order in which they came, until it is known how large chunks should be. */
+import { concat } from "../../../bytes/concat.js";
+import { bytesOf } from "../../../codec/numeric.js";
+import type { NumericArray } from "../../../codec/types.js";
+import type { Columns } from "../../../model/vectors.js";
+import type { Scratch } from "./spill-scratch.js";
+import type { Rows } from "./write-batch.js";
+
+export interface Queue {
+  add(rows: Rows): Promise<void>;
+  /** Every batch once; afterwards there are none. */
+  take(): AsyncIterable<Rows>;
+}
+
+/** A batch whose arrays lie elsewhere: for each the number of its bytes, and what kind of array they are. */
+interface Aside {
+  readonly key: number;
+  readonly bytes: number;
+  readonly whole: (bytes: Uint8Array) => Rows;
+}
+
+export function queue(scratch: Scratch): Queue {
+  const held: (Rows | Aside)[] = [];
+  const putAside = async (i: number): Promise<void> => {
+    const rows = held[i]!;
+    if ("key" in rows) return;
+    const { pieces, whole } = takeApart(rows);
+    const bytes = concat(pieces);
+    held[i] = { key: await scratch.put(bytes), bytes: bytes.length, whole };
+    scratch.held -= sizeOf(rows);
+  };
+  return {
+    async add(rows) {
+      held.push(copyOf(rows));
+      scratch.held += sizeOf(rows);
+      if (scratch.held > scratch.memory / 2) for (let i = 0; i < held.length; i++) await putAside(i);
+    },
+    async *take() {
+      for (const [i, rows] of held.entries()) {
+        if ("key" in rows) yield rows.whole(await scratch.get(rows.key, 0, rows.bytes));
+        else {
+          scratch.held -= sizeOf(rows);
+          yield rows;
+        }
+        held[i] = { key: -1, bytes: 0, whole: () => rows as Rows }; // so that it can be forgotten
+      }
+      held.length = 0;
+    },
+  };
+}
+
+type Put = <T extends NumericArray>(array: T) => () => T;
+
+/** The large arrays of a batch apart from the rest; `whole` puts them back. Texts stay in memory. */
+function takeApart(rows: Rows): { readonly pieces: Uint8Array[]; readonly whole: (bytes: Uint8Array) => Rows } {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  let from: Uint8Array = new Uint8Array();
+  const put: Put = (array) => {
+    const at = size;
+    const bytes = bytesOf(array);
+    const padding = (8 - (bytes.length % 8)) % 8; // so that each can be looked at where it lies
+    pieces.push(bytes, new Uint8Array(padding));
+    size += bytes.length + padding;
+    const { length } = array;
+    const View = array.constructor as new (buffer: ArrayBufferLike, at: number, length: number) => typeof array;
+    return () => new View(from.buffer, from.byteOffset + at, length);
+  };
+  const build = rebuild(rows, put);
+  return {
+    pieces,
+    whole(bytes) {
+      from = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
+      return build();
+    },
+  };
+}
+
+const copyOf = (rows: Rows): Rows =>
+  rebuild(rows, (array) => {
+    const copy = array.slice() as typeof array;
+    return () => copy;
+  })();
+
+/** The same batch with every array as `put` gives it back. */
+function rebuild(rows: Rows, put: Put): () => Rows {
+  const columns = (own: Columns): (() => Columns) => {
+    const parts = [...own].map(([name, { info, values }]) => {
+      const back = Array.isArray(values) ? () => values : put(values as NumericArray);
+      return () => [name, { info, values: back() }] as const;
+    });
+    return () => new Map(parts.map((part) => part()));
+  };
+  // Mostly the positions are the stored bytes, seen as numbers.
+  const same = rows.stored.buffer === rows.positions.buffer;
+  const positions = put(rows.positions);
+  const stored = same ? () => bytesOf(positions()) : put(rows.stored);
+  const [parts, objects, ids] = [put(rows.parts), put(rows.objects), put(rows.ids)];
+  const [vertexColumns, objectColumns] = [columns(rows.vertexColumns), columns(rows.objectColumns)];
+  const links = rows.links && {
+    width: rows.links.width,
+    ends: put(rows.links.ends),
+    columns: columns(rows.links.columns),
+  };
+  return () => ({
+    count: rows.count,
+    positions: positions(),
+    stored: stored(),
+    parts: parts(),
+    objects: objects(),
+    ids: ids(),
+    links: links && { width: links.width, ends: links.ends(), columns: links.columns() },
+    vertexColumns: vertexColumns(),
+    objectColumns: objectColumns(),
+    repeats: rows.repeats,
+  });
+}
+
+const sizeOf = ({ positions, stored, links, vertexColumns }: Rows): number =>
+  (stored.buffer === positions.buffer ? 0 : stored.length) +
+  positions.byteLength +
+  (links?.ends.byteLength ?? 0) +
+  [...vertexColumns.values(), ...(links?.columns.values() ?? [])].reduce(
+    (sum, { values }) => sum + (Array.isArray(values) ? 0 : (values as NumericArray).byteLength),
+    0,
+  );

@@ -1,0 +1,42 @@
+/** Where a writer puts aside what does not fit into memory: keys of a store that are gone when the writing ends. */
+import { Corrupt } from "../../../errors.js";
+import { Key, type Prefix } from "../../../store/key.js";
+import type { Store } from "../../../store/types.js";
+
+export interface Scratch {
+  /** Bytes that everything together may hold, and what it holds now. */
+  readonly memory: number;
+  held: number;
+  /** Puts bytes aside; the number by which they are got back. */
+  put(bytes: Uint8Array): Promise<number>;
+  get(number: number, offset: number, length: number): Promise<Uint8Array>;
+  /** Deletes everything that was put aside. */
+  clear(): Promise<void>;
+}
+
+/** `at` is a place of this writer alone. */
+export function scratchIn(store: Store, at: Prefix, memory: number, signal: AbortSignal | undefined): Scratch {
+  let count = 0;
+  const keyOf = (number: number): Key => Key.join(at, `${number}`);
+  return {
+    memory,
+    held: 0,
+    async put(bytes) {
+      const number = count++;
+      await store.set(keyOf(number), bytes, { signal });
+      return number;
+    },
+    async get(number, offset, length) {
+      const key = keyOf(number);
+      const bytes = await store.get(key, { range: { offset, length }, signal });
+      if (bytes === undefined) {
+        const where = `${store.url}/${key}`;
+        throw new Corrupt(`${where}, which this writer had put aside, is no longer there`, { where });
+      }
+      return bytes;
+    },
+    async clear() {
+      for (; count > 0; count--) await store.delete(keyOf(count - 1));
+    },
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * Rows by bucket, in bounded memory. Rows of fixed size come in any order, each for a bucket (a chunk, a link cell); in the end
+ * each bucket is read once, its rows in the order in which they came.
+ *
+ * What comes is gathered into runs. In a run the rows lie bucket by bucket, and in a bucket column by column, so that a bucket is
+ * one stretch of each run:
+ *
+ * | run               | bytes                                                               |
+ * |-------------------|---------------------------------------------------------------------|
+ * | for each bucket   | in ascending order of numbers                                       |
+ * | … for each column | rows × width, padded with zeros to a multiple of 8 for aligned views |
+ *
+ * Where the runs grow beyond the memory that they may take, they go to a scratch place, one key each.
+ */
+import { concat } from "../../../bytes/concat.js";
+import type { Scratch } from "./spill-scratch.js";
+
+/** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. */
+export interface Segments {
+  readonly count: number;
+  readonly buckets: Uint32Array;
+  readonly starts: Uint32Array;
+  readonly rows: number;
+}
+
+export interface Bucket {
+  readonly rows: number;
+  readonly columns: readonly Uint8Array[];
+}
+
+export interface Spool {
+  /** A column for each width, `segments.rows` rows each. They may be used again once the promise settles. */
+  add(columns: readonly Uint8Array[], segments: Segments): Promise<void>;
+  /** The rows of these buckets, in ascending order of numbers. Nothing is added afterwards. */
+  read(buckets: ArrayLike<number>): Promise<Bucket[]>;
+}
+
+interface Source {
+  readonly columns: readonly Uint8Array[];
+  readonly segments: Segments;
+}
+
+interface Run {
+  /** Ascending; bucket i has the rows firsts[i] up to firsts[i + 1] and its bytes at offsets[i]. */
+  readonly buckets: Uint32Array;
+  readonly firsts: Uint32Array;
+  readonly offsets: Float64Array;
+  bytes: Uint8Array | undefined;
+  key: number;
+}
+
+const RUN = 32 << 20;
+
+export function spool(widths: readonly number[], scratch: Scratch): Spool {
+  const rowBytes = widths.reduce((sum, width) => sum + width, 0);
+  const most = Math.min(RUN, Math.floor(scratch.memory / 8));
+  const runs: Run[] = [];
+  let waiting: Source[] = [];
+  let waitingBytes = 0;
+
+  async function flush(sources: readonly Source[]): Promise<void> {
+    const run = gather(sources, widths);
+    runs.push(run);
+    scratch.held += run.bytes!.length;
+    if (scratch.held > scratch.memory / 2) await spill();
+  }
+  async function spill(): Promise<void> {
+    for (const run of runs) {
+      if (run.bytes === undefined) continue;
+      run.key = await scratch.put(run.bytes);
+      scratch.held -= run.bytes.length;
+      run.bytes = undefined;
+    }
+  }
+  async function flushWaiting(): Promise<void> {
+    const sources = waiting;
+    waiting = [];
+    scratch.held -= waitingBytes;
+    waitingBytes = 0;
+    if (sources.length > 0) await flush(sources);
+  }
+
+  return {
+    async add(columns, segments) {
+      const bytes = segments.rows * rowBytes;
+      if (segments.rows === 0) return;
+      if (bytes >= most / 4) {
+        await flushWaiting();
+        return flush([{ columns, segments }]);
+      }
+      const { count, buckets, starts, rows } = segments;
+      waiting.push({
+        columns: columns.map((column) => column.slice(0, column.length)),
+        segments: { count, rows, buckets: buckets.slice(0, count), starts: starts.slice(0, count) },
+      });
+      waitingBytes += bytes;
+      scratch.held += bytes;
+      if (waitingBytes >= most) await flushWaiting();
+    },
+    async read(buckets) {
+      await flushWaiting();
+      const found = Array.from({ length: buckets.length }, (): Uint8Array[][] => widths.map(() => []));
+      const rows = new Float64Array(buckets.length);
+      for (const run of runs) {
+        const wanted = places(run.buckets, buckets);
+        for (let from = 0, to = 0; from < wanted.length; from = to) {
+          // What lies together is read together.
+          for (to = from + 1; to < wanted.length && wanted[to]![1] === wanted[to - 1]![1] + 1; ) to++;
+          const start = run.offsets[wanted[from]![1]]!;
+          const end = run.offsets[wanted[to - 1]![1] + 1]!;
+          const bytes = run.bytes?.subarray(start, end) ?? (await scratch.get(run.key, start, end - start));
+          for (let i = from; i < to; i++) {
+            const [place, own] = wanted[i]!;
+            const count = run.firsts[own + 1]! - run.firsts[own]!;
+            let at = run.offsets[own]! - start;
+            for (let c = 0; c < widths.length; c++) {
+              found[place]![c]!.push(bytes.subarray(at, at + count * widths[c]!));
+              at += padded(count * widths[c]!);
+            }
+            rows[place]! += count;
+          }
+        }
+      }
+      return found.map((columns, i) => ({
+        rows: rows[i]!,
+        columns: columns.map((pieces) => (pieces.length === 1 ? pieces[0]! : concat(pieces))),
+      }));
+    },
+  };
+}
+
+const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
+
+/** Pairs of the place in `wanted` and in `have`, of what is in both; both ascend. */
+function places(have: Uint32Array, wanted: ArrayLike<number>): [number, number][] {
+  const out: [number, number][] = [];
+  let low = 0;
+  for (let i = 0; i < wanted.length; i++) {
+    let high = have.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (have[middle]! < wanted[i]!) low = middle + 1;
+      else high = middle;
+    }
+    if (have[low] === wanted[i]) out.push([i, low]);
+  }
+  return out;
+}
+
+/** Sources one after the other as one run. */
+function gather(sources: readonly Source[], widths: readonly number[]): Run {
+  let last = 0;
+  for (const { segments } of sources)
+    for (let s = 0; s < segments.count; s++) if (segments.buckets[s]! > last) last = segments.buckets[s]!;
+  const counts = new Uint32Array(last + 1);
+  for (const { segments } of sources) {
+    const { count, buckets, starts, rows } = segments;
+    for (let s = 0; s < count; s++) counts[buckets[s]!]! += (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
+  }
+  const touched = counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+  const buckets = new Uint32Array(touched);
+  const firsts = new Uint32Array(touched + 1);
+  const offsets = new Float64Array(touched + 1);
+  const cursors = new Float64Array(last + 1); // where the next row of a bucket goes, in the column under way
+  for (let bucket = 0, i = 0; bucket <= last; bucket++) {
+    const count = counts[bucket]!;
+    if (count === 0) continue;
+    buckets[i] = bucket;
+    firsts[i + 1] = firsts[i]! + count;
+    offsets[i + 1] = offsets[i]! + widths.reduce((sum, width) => sum + padded(count * width), 0);
+    cursors[bucket] = offsets[i]!;
+    i++;
+  }
+  const bytes = new Uint8Array(offsets[touched]!);
+  for (let c = 0; c < widths.length; c++) {
+    const width = widths[c]!;
+    const before = cursors.slice();
+    for (const { columns, segments } of sources) scatter(columns[c]!, width, segments, bytes, cursors);
+    for (let i = 0; i < touched; i++) {
+      const bucket = buckets[i]!;
+      cursors[bucket] = before[bucket]! + padded(counts[bucket]! * width);
+    }
+  }
+  return { buckets, firsts, offsets, bytes, key: -1 };
+}
+
+/** Copies each segment to the cursor of its bucket and moves that on; words where everything is made of words. */
+function scatter(from: Uint8Array, width: number, segments: Segments, to: Uint8Array, cursors: Float64Array): void {
+  const { count, buckets, starts, rows } = segments;
+  const unit = width % 4 === 0 && from.byteOffset % 4 === 0 ? 4 : 1;
+  const source = unit === 4 ? new Uint32Array(from.buffer, from.byteOffset, from.length >> 2) : from;
+  const target = unit === 4 ? new Uint32Array(to.buffer) : to;
+  const step = width / unit;
+  for (let s = 0; s < count; s++) {
+    const bucket = buckets[s]!;
+    const end = (s + 1 < count ? starts[s + 1]! : rows) * step;
+    let at = starts[s]! * step;
+    let out = cursors[bucket]! / unit;
+    if (end - at > 48) {
+      target.set(source.subarray(at, end), out);
+      out += end - at;
+    } else for (; at < end; at++, out++) target[out] = source[at]!;
+    cursors[bucket] = out * unit;
+  }
+}

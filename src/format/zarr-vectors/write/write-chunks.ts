@@ -1,0 +1,237 @@
+/** The cells of vertices: positions, fragments, attributes, and the owner of each fragment. */
+import { isFixed } from "../../../bytes/dtype.js";
+import { halfToNumber } from "../../../bytes/half.js";
+import { loadDracoEncoder } from "../../../codec/draco-encode.js";
+import { bytesOf } from "../../../codec/numeric.js";
+import { InvalidInput } from "../../../errors.js";
+import type { AttributeInfo } from "../../../model/attributes.js";
+import { forEachConcurrent } from "../../../model/concurrent.js";
+import { FragmentIndex } from "../payload/fragment-index.js";
+import type { Plan } from "./description.js";
+import type { Bucket, Spool } from "./spill.js";
+import type { Arrays, CellArray } from "./write-arrays.js";
+import { type Dtype, dtypeSize } from "./write-batch.js";
+import type { Intake } from "./write-columns.js";
+import { type Again, bytesAt, type Fragments } from "./write-cut.js";
+import { type Layout, unitsOf } from "./write-layout.js";
+import type { ObjectTable } from "./write-objects.js";
+import { share } from "./write-shared.js";
+
+/** Whose a fragment is in `fragment_attributes/object_id`, where it is not one object's. */
+const NOBODY = -1n;
+const SEVERAL = -2n;
+
+export interface ChunkContext {
+  readonly plan: Plan;
+  readonly dtype: Dtype;
+  readonly chunkShape: readonly number[];
+  readonly arrays: Arrays;
+  readonly vertices: Spool;
+  readonly rowBytes: number;
+  readonly intakes: readonly Intake[];
+  readonly fragments: Fragments;
+  readonly layout: Layout;
+  /** undefined: points without objects. */
+  readonly table: ObjectTable | undefined;
+  /** Vertices that came again for the sake of links, by chunk: their rows are found here. */
+  readonly repeated: ReadonlyMap<number, readonly Again[]>;
+  /** Vertices of each chunk. */
+  readonly sizes: ArrayLike<number>;
+}
+
+export interface Stored {
+  /** Whether fragments came to be shared. */
+  readonly shared: boolean;
+  /** How many vertices are stored. */
+  readonly stored: number;
+  /** The column of owners, whose document is written when it can be sealed. */
+  readonly owners: CellArray | undefined;
+}
+
+export async function writeChunks(context: ChunkContext): Promise<Stored> {
+  const { plan, dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes } = context;
+  const { grid, chunkCount } = layout;
+  const cells = await Promise.all([
+    arrays.cells("0/vertices", grid, dtypeSize(dtype)),
+    arrays.cells("0/vertex_fragments", grid),
+    ...intakes.map(({ info }) => arrays.cells(`0/vertex_attributes/${info.name}`, grid, sizeOf(info))),
+  ]);
+  // An id below 0 could be taken for "nobody": then the owners are left to the manifests.
+  // In 0.7.0 nothing could seal them.
+  const owned = plan.formatVersion !== "0.7.0" && table !== undefined && !table.ids.some((id) => id < 0n);
+  const draco = plan.encoding === "draco" ? await loadDracoEncoder() : undefined;
+  const encoded = (rows: Uint8Array): Uint8Array => {
+    if (draco === undefined || rows.length === 0) return rows;
+    return draco.encode({ positions: numbersOf(rows, dtype) as Float32Array }, plan);
+  };
+  const owners = owned ? await arrays.cells("0/fragment_attributes/object_id", grid) : undefined;
+  const inOrder = new Uint32Array(context.fragments.size.length);
+  const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
+  let shared = false;
+  let stored = 0;
+  await forEachConcurrent(
+    unitsOf(grid, chunks, (chunk) => (sizes[chunk] ?? 0) * rowBytes),
+    4,
+    async (unit) => {
+      const buckets = await vertices.read(unit);
+      const payloads = cells.map((): Uint8Array[] => []);
+      const ownerPayloads: Uint8Array[] = [];
+      for (const [i, chunk] of unit.entries()) {
+        const { columns, counts, owner, several } = arrange(context, chunk, buckets[i]!, inOrder);
+        if (several) shared = true;
+        for (const count of counts) stored += count;
+        const [positions, ...rest] = columns;
+        payloads[0]!.push(encoded(positions!));
+        payloads[1]!.push(FragmentIndex.encode(FragmentIndex.ofRanges(counts)));
+        for (const [c, intake] of intakes.entries()) payloads[2 + c]!.push(intake.cell(rest[c]!));
+        ownerPayloads.push(bytesOf(owner));
+      }
+      await Promise.all([...cells.map((array, c) => array.put(unit, payloads[c]!)), owners?.put(unit, ownerPayloads)]);
+    },
+  );
+  await cells[0]!.finish({ zv_array: "vertices", dtype, encoding: plan.encoding ?? "raw" });
+  await cells[1]!.finish({ zv_array: "vertex_fragments", encoding: "fragment_index_v1" });
+  for (const [c, intake] of intakes.entries())
+    await cells[2 + c]!.finish({ zv_array: "attribute", name: intake.info.name, ...intake.attributes() });
+  return { shared, stored, owners };
+}
+
+const sizeOf = ({ dtype }: AttributeInfo): number => (isFixed(dtype) ? dtype.size : 1);
+
+interface Arranged {
+  /** Positions, then attributes, in the order of the fragments. */
+  readonly columns: readonly Uint8Array[];
+  readonly counts: Uint32Array;
+  readonly owner: BigInt64Array;
+  readonly several: boolean;
+}
+
+/** The rows of a chunk in the order of its fragments. */
+function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket, taken: Uint32Array): Arranged {
+  const { plan, fragments, layout, table } = context;
+  const { kind } = plan;
+  if (table === undefined) {
+    const { counts, order } = byBins(context, chunk, columns[0]!, rows);
+    const sorted = order === undefined ? columns : columns.map((column) => pick(column, rows, order));
+    return { columns: sorted, counts, owner: new BigInt64Array(), several: false };
+  }
+  const own = layout.list.subarray(layout.offsets[chunk], layout.offsets[chunk + 1]);
+  const counts = new Uint32Array(own.length);
+  const owner = new BigInt64Array(own.length).fill(NOBODY);
+  const [ids, words] = [new Int32Array(table.ids.buffer, table.ids.byteOffset), new Int32Array(owner.buffer)];
+  for (let i = 0; i < own.length; i++) {
+    counts[i] = fragments.size.values[own[i]!]!;
+    const object = fragments.owner.values[own[i]!]! - 1;
+    if (object < 0) continue;
+    const row = table.rowOf[object]!; // both halves by themselves: a bigint for each fragment would cost more than the rest
+    words[2 * i] = ids[2 * row]!;
+    words[2 * i + 1] = ids[2 * row + 1]!;
+  }
+  let sorted = columns;
+  if (!kind.path) {
+    const [positions, which, ...rest] = columns;
+    const order = byFragments(new Uint32Array(which!.buffer, which!.byteOffset, rows), layout.first, taken);
+    sorted = [positions!, ...rest].map((column) => (order === undefined ? column : pick(column, rows, order)));
+  }
+  const again = context.repeated.get(chunk);
+  if (again !== undefined) findAgain(again, own, sorted, rows, context);
+  if (plan.sharedFragments !== true) return { columns: sorted, counts, owner, several: false };
+  const once = share(sorted, rows, counts);
+  const stored = BigInt64Array.from(once.kept, (i) => owner[i]!);
+  for (let i = 0; i < own.length; i++) {
+    const place = once.place[i]!;
+    layout.index[own[i]!] = place;
+    layout.first[own[i]!] = once.first[place]!;
+    if (once.kept[place] !== i && owner[i] !== stored[place]) stored[place] = SEVERAL;
+  }
+  return {
+    columns: once.columns,
+    counts: once.kept.map((i) => counts[i]!),
+    owner: stored,
+    several: once.kept.length < own.length,
+  };
+}
+
+/** The rows of vertices that came again. What is not there, or there twice, cannot be linked to. */
+function findAgain(
+  again: readonly Again[],
+  own: Uint32Array,
+  columns: readonly Uint8Array[],
+  rows: number,
+  { fragments, layout }: ChunkContext,
+): void {
+  const known = new Map<string, number>();
+  for (const f of own)
+    for (let row = layout.first[f]!, end = row + fragments.size.values[f]!; row < end; row++) {
+      const name = `${fragments.owner.values[f]} ${bytesAt(columns, rows, row)}`;
+      known.set(name, known.has(name) ? -1 : row);
+    }
+  for (const { fragment, owner, bytes } of again) {
+    const row = known.get(`${owner} ${bytes}`);
+    if (row === undefined || row < 0)
+      throw new InvalidInput(
+        `a link names a vertex of an earlier batch that ${row === undefined ? "never came" : "came twice, so that nobody can tell which"}`,
+      );
+    layout.first[fragment] = row;
+  }
+}
+
+/** The row that comes to each place, in the order of fragments; undefined where all are in theirs. */
+function byFragments(which: Uint32Array, first: Uint32Array, taken: Uint32Array): Uint32Array | undefined {
+  const order = new Uint32Array(which.length);
+  let moved = false;
+  for (let row = 0; row < which.length; row++) {
+    const f = which[row]!;
+    const to = first[f]! + taken[f]!++;
+    order[to] = row;
+    if (to !== row) moved = true;
+  }
+  return moved ? order : undefined;
+}
+
+/** Points by the bins of their chunk, the last axis fastest. */
+function byBins({ plan, dtype, chunkShape, layout }: ChunkContext, chunk: number, bytes: Uint8Array, rows: number) {
+  const { dims, binShape = chunkShape } = plan;
+  const per = chunkShape.map((size, axis) => Math.round(size / binShape[axis]!));
+  const bins = per.reduce((product, n) => product * n, 1);
+  if (bins === 1) return { counts: Uint32Array.of(rows), order: undefined };
+  const positions = numbersOf(bytes, dtype);
+  const binOf = new Uint32Array(rows);
+  const counts = new Uint32Array(bins);
+  for (let row = 0; row < rows; row++) {
+    let bin = 0;
+    for (let axis = 0; axis < dims; axis++) {
+      const before = layout.grid.coords[chunk * dims + axis]! * per[axis]!;
+      const place = Math.floor(positions[row * dims + axis]! / binShape[axis]!) - before;
+      // A division may round to the far border, which belongs to the next bin: of this chunk it is the last.
+      bin = bin * per[axis]! + Math.max(0, Math.min(per[axis]! - 1, place));
+    }
+    binOf[row] = bin;
+    counts[bin]!++;
+  }
+  const next = new Uint32Array(bins);
+  for (let bin = 1; bin < bins; bin++) next[bin] = next[bin - 1]! + counts[bin - 1]!;
+  const order = new Uint32Array(rows);
+  for (let row = 0; row < rows; row++) order[next[binOf[row]!]!++] = row;
+  return { counts, order };
+}
+
+function numbersOf(bytes: Uint8Array, dtype: Dtype): ArrayLike<number> {
+  const { buffer, byteOffset, length } = bytes;
+  if (dtype === "float64") return new Float64Array(buffer, byteOffset, length / 8);
+  if (dtype === "float32") return new Float32Array(buffer, byteOffset, length / 4);
+  return Float32Array.from(new Uint16Array(buffer, byteOffset, length / 2), halfToNumber);
+}
+
+/** Rows of one size in another order. */
+function pick(column: Uint8Array, rows: number, order: Uint32Array): Uint8Array {
+  const width = column.length / Math.max(1, rows);
+  const words = width % 4 === 0 && column.byteOffset % 4 === 0;
+  const out = new Uint8Array(column.length);
+  const from = words ? new Uint32Array(column.buffer, column.byteOffset, column.length / 4) : column;
+  const to = words ? new Uint32Array(out.buffer) : out;
+  const step = words ? width / 4 : width;
+  for (let row = 0, at = 0; row < order.length; row++)
+    for (let k = order[row]! * step, end = k + step; k < end; k++) to[at++] = from[k]!;
+  return out;
+}

@@ -1,0 +1,253 @@
+/**
+ * Where each vertex belongs: chunk floor(position / chunk shape), and in it a fragment.
+ *
+ * | kind                      | a fragment is                                                                              |
+ * |---------------------------|--------------------------------------------------------------------------------------------|
+ * | points without objects    | a bin of the chunk; known from the positions when the chunk is written                     |
+ * | lines, polylines, streamlines | a run of vertices of one path in one chunk, in the order in which they come             |
+ * | everything else           | what an object has in a chunk, ordered by object id; of skeletons one for each root there  |
+ *
+ * Fragments are numbered as they come. What a link needs is then known at once: the fragment of each end and its place in
+ * it, although the row in the chunk is not known before all fragments are.
+ */
+import { InvalidInput } from "../../../errors.js";
+import type { Links } from "../../../model/vectors.js";
+import type { Plan } from "./description.js";
+import type { Segments } from "./spill.js";
+import type { Rows } from "./write-batch.js";
+import { Growing, type Numbering, numbering } from "./write-numbering.js";
+
+/** All fragments so far, by number. */
+export interface Fragments {
+  readonly chunk: Growing;
+  /** The number of its object + 1; 0: nobody's; AGAIN: no fragment, but one vertex that has come before. */
+  readonly owner: Growing;
+  readonly size: Growing;
+}
+
+export const AGAIN = 2 ** 32 - 1;
+
+/** A vertex that came again for the sake of a link: found by all that is stored of it, when its chunk is written. */
+export interface Again {
+  readonly fragment: number;
+  /** As in `Fragments`. */
+  readonly owner: number;
+  readonly bytes: string;
+}
+
+/** For some vertices, or ends of links: the fragment of each and the place in it. */
+export interface Places {
+  readonly fragment: Uint32Array;
+  readonly ordinal: Uint32Array;
+}
+
+export interface Cut {
+  readonly segments: Segments;
+  /** Of each vertex; only where fragments are not runs. */
+  readonly places: Places | undefined;
+  /** Of paths: the two ends of every step from one chunk to another. */
+  readonly bridges: Places | undefined;
+}
+
+export interface Cutter {
+  readonly chunks: Numbering;
+  readonly fragments: Fragments;
+  /** `owners` is the number of the object of each part, or −1. */
+  cut(rows: Rows, owners: Int32Array): Cut;
+  /** The same for vertices that have come before; `columns` is all that is stored of them. */
+  again(rows: Rows, owners: Int32Array, columns: readonly Uint8Array[]): Places;
+  /** Those vertices, by chunk. */
+  readonly repeated: ReadonlyMap<number, Again[]>;
+  /** Whether an object has vertices already. */
+  has(object: number): boolean;
+}
+
+const MOST = 2 ** 31 - 1;
+
+export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: boolean): Cutter {
+  const { dims, kind, geometry } = plan;
+  const chunks = numbering(dims);
+  const fragments: Fragments = { chunk: new Growing(), owner: new Growing(), size: new Growing() };
+  const lastOf = new Map<number, number>(); // the last fragment of a path, where it may go on
+  const locate = locator(chunks, dims, chunkShape);
+
+  const start = (chunk: number, object: number): number => {
+    fragments.chunk.push(chunk);
+    fragments.owner.push(object + 1);
+    fragments.size.push(0);
+    return fragments.size.length - 1;
+  };
+
+  function paths({ positions, parts, count }: Rows, owners: Int32Array): Cut {
+    const [buckets, starts] = [new Growing(), new Growing()];
+    const [bridgeFragments, bridgeOrdinals] = [new Growing(), new Growing()];
+    for (let p = 0; p < owners.length; p++) {
+      const end = parts[p + 1]!;
+      const object = owners[p]!;
+      let before = lastOf.get(object) ?? -1;
+      let chunk = -1;
+      let fragment = -1;
+      for (let v = parts[p]!, from = v; v < end; v++) {
+        const next = locate(positions, v * dims);
+        if (next !== chunk) {
+          if (fragment >= 0) fragments.size.values[fragment] = v - from;
+          from = v;
+          chunk = next;
+          fragment = start(chunk, object);
+          buckets.push(chunk);
+          starts.push(v);
+          if (before >= 0 && fragments.chunk.values[before] !== chunk) {
+            bridgeFragments.push(before);
+            bridgeFragments.push(fragment);
+            bridgeOrdinals.push(fragments.size.values[before]! - 1);
+            bridgeOrdinals.push(0);
+          }
+          before = fragment;
+        }
+        if (v === end - 1) fragments.size.values[fragment] = end - from;
+      }
+      if (fragment >= 0) lastOf.set(object, fragment);
+    }
+    return {
+      segments: { count: buckets.length, buckets: buckets.values, starts: starts.values, rows: count },
+      places: undefined,
+      bridges: { fragment: bridgeFragments.done(), ordinal: bridgeOrdinals.done() },
+    };
+  }
+
+  const pairs = numbering(2);
+  const current = new Growing(); // the fragment to which a pair of object and chunk is adding
+
+  function pieces(rows: Rows, owners: Int32Array): Cut {
+    const { positions, parts, count, links } = rows;
+    const roots = geometry === "skeletons" ? rootsOf(count, links) : undefined;
+    const [buckets, starts] = [new Growing(), new Growing()];
+    const places = { fragment: new Uint32Array(count), ordinal: new Uint32Array(count) };
+    const pair = new Int32Array(2);
+    let last = -1;
+    for (let p = 0; p < owners.length; p++) {
+      const end = parts[p + 1]!;
+      let chunk = -1;
+      let place = -1;
+      pair[0] = owners[p]!;
+      for (let v = parts[p]!; v < end; v++) {
+        const next = locate(positions, v * dims);
+        if (next !== chunk) {
+          chunk = next;
+          pair[1] = chunk;
+          place = pairs.of(pair);
+          if (place === current.length) current.push(start(chunk, pair[0]!));
+        }
+        let fragment = current.values[place]!;
+        // In a skeleton the vertex before is the parent, so what has none must come first.
+        if (roots?.[v] === 1 && fragments.size.values[fragment]! > 0) {
+          fragment = start(chunk, pair[0]!);
+          current.values[place] = fragment;
+        }
+        places.fragment[v] = fragment;
+        places.ordinal[v] = fragments.size.values[fragment]!++;
+        if (chunk !== last) {
+          last = chunk;
+          buckets.push(chunk);
+          starts.push(v);
+        }
+      }
+    }
+    const segments = { count: buckets.length, buckets: buckets.values, starts: starts.values, rows: count };
+    return { segments, places, bridges: undefined };
+  }
+
+  function points({ positions, count }: Rows): Cut {
+    const [buckets, starts] = [new Uint32Array(count), new Uint32Array(count)];
+    let [segments, last] = [0, -1];
+    for (let v = 0; v < count; v++) {
+      const chunk = locate(positions, v * dims);
+      if (chunk === last) continue;
+      last = chunk;
+      buckets[segments] = chunk;
+      starts[segments++] = v;
+    }
+    return { segments: { count: segments, buckets, starts, rows: count }, places: undefined, bridges: undefined };
+  }
+
+  const repeated = new Map<number, Again[]>();
+  function again({ positions, parts, count }: Rows, owners: Int32Array, columns: readonly Uint8Array[]): Places {
+    const places = { fragment: new Uint32Array(count), ordinal: new Uint32Array(count) };
+    for (let p = 0; p < owners.length; p++)
+      for (let v = parts[p]!; v < parts[p + 1]!; v++) {
+        const chunk = locate(positions, v * dims);
+        const fragment = start(chunk, AGAIN - 1);
+        const own = repeated.get(chunk) ?? [];
+        repeated.set(chunk, own);
+        own.push({ fragment, owner: owners[p]! + 1, bytes: bytesAt(columns, count, v) });
+        places.fragment[v] = fragment;
+      }
+    return places;
+  }
+
+  return {
+    chunks,
+    fragments,
+    again,
+    repeated,
+    has: (object) => lastOf.has(object),
+    cut: kind.path ? paths : withObjects ? pieces : points,
+  };
+}
+
+/** The bytes of one row of all columns, as something to look up by. */
+export function bytesAt(columns: readonly Uint8Array[], rows: number, row: number): string {
+  let out = "";
+  for (const column of columns) {
+    const width = column.length / rows;
+    for (let i = row * width; i < (row + 1) * width; i++) out += String.fromCharCode(column[i]!);
+  }
+  return out;
+}
+
+/** InvalidInput where the chunks of these bounds could not be counted. */
+export function checkGrid(min: ArrayLike<number>, max: ArrayLike<number>, chunkShape: readonly number[]): void {
+  for (const [axis, size] of chunkShape.entries())
+    for (const value of [min[axis]!, max[axis]!])
+      if (Number.isFinite(value) && Math.abs(Math.floor(value / size)) >= MOST)
+        throw new InvalidInput(`chunks of ${size} cannot reach ${value}: there would be 2^31 of them along an axis`);
+}
+
+/**
+ * The chunk of a position. Neighbours mostly share one: where all coordinates are clearly inside the last chunk, by more than
+ * rounding could matter, nothing is divided.
+ */
+function locator(
+  chunks: Numbering,
+  dims: number,
+  chunkShape: readonly number[],
+): (positions: ArrayLike<number>, at: number) => number {
+  const shape = Float64Array.from(chunkShape);
+  const here = new Int32Array(dims);
+  const [low, high] = [new Float64Array(dims).fill(Number.NaN), new Float64Array(dims)];
+  let last = -1;
+  return (positions, at) => {
+    let axis = 0;
+    while (axis < dims && positions[at + axis]! > low[axis]! && positions[at + axis]! < high[axis]!) axis++;
+    if (axis === dims) return last;
+    for (axis = 0; axis < dims; axis++) {
+      const size = shape[axis]!;
+      const place = Math.floor(positions[at + axis]! / size);
+      here[axis] = place;
+      const from = place * size;
+      const to = (place + 1) * size;
+      const margin = (Math.abs(from) + Math.abs(to)) * 2 ** -48;
+      low[axis] = from + margin;
+      high[axis] = to - margin;
+    }
+    last = chunks.of(here);
+    return last;
+  };
+}
+
+/** 1 for every vertex that is nobody's child. */
+function rootsOf(count: number, links: Links | undefined): Uint8Array {
+  const roots = new Uint8Array(count).fill(1);
+  if (links !== undefined) for (let i = 0; i < links.ends.length; i += links.width) roots[links.ends[i]!] = 0;
+  return roots;
+}

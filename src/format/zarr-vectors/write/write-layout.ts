@@ -1,0 +1,142 @@
+/**
+ * What is known when everything has come: the grid, the order of chunks, and for each fragment its number and its first row in
+ * its chunk.
+ */
+
+import { InvalidInput } from "../../../errors.js";
+import { compare } from "../nodes/nodes-directory.js";
+import type { Plan } from "./description.js";
+import type { Grid } from "./write-arrays.js";
+import { AGAIN, type Fragments } from "./write-cut.js";
+
+export interface Layout {
+  readonly grid: Grid;
+  readonly chunkCount: number;
+  /** The place of each chunk in the numeric order of coordinates. */
+  readonly rank: Uint32Array;
+  /** Chunk c has the fragments list[offsets[c]] up to list[offsets[c + 1]], in their order in the chunk. */
+  readonly offsets: Uint32Array;
+  readonly list: Uint32Array;
+  /** By fragment. Shared fragments get those of the one that is stored. */
+  readonly index: Uint32Array;
+  readonly first: Uint32Array;
+}
+
+/** Numbers in ascending order of their keys, which are below `end`; equal ones keep the order in which they come. */
+export function orderBy(
+  numbers: Uint32Array,
+  keys: Uint32Array,
+  end: number,
+): { readonly sorted: Uint32Array; readonly offsets: Uint32Array } {
+  const offsets = new Uint32Array(end + 1);
+  for (let i = 0; i < numbers.length; i++) offsets[keys[numbers[i]!]! + 1]!++;
+  for (let k = 0; k < end; k++) offsets[k + 1]! += offsets[k]!;
+  const next = offsets.slice();
+  const sorted = new Uint32Array(numbers.length);
+  for (let i = 0; i < numbers.length; i++) sorted[next[keys[numbers[i]!]!]!++] = numbers[i]!;
+  return { sorted, offsets };
+}
+
+export const upTo = (count: number): Uint32Array => {
+  const out = new Uint32Array(count);
+  for (let i = 0; i < count; i++) out[i] = i;
+  return out;
+};
+
+/** `rowOf` the row of each object's number; undefined where fragments keep the order in which they came. */
+export function layoutOf(
+  grid: Grid,
+  chunkCount: number,
+  { chunk, owner, size }: Fragments,
+  rowOf: Uint32Array | undefined,
+): Layout {
+  const { coords, dims } = grid;
+  const count = chunk.length;
+  const arrived = upTo(count).filter((f) => owner.values[f] !== AGAIN);
+  const byOwner = rowOf === undefined ? arrived : orderBy(arrived, ranksOf(owner.done(), rowOf), rowRoom(rowOf)).sorted;
+  const { sorted: list, offsets } = orderBy(byOwner, chunk.values, chunkCount);
+  const [index, first] = [new Uint32Array(count), new Uint32Array(count)];
+  for (let c = 0; c < chunkCount; c++) {
+    let row = 0;
+    for (let i = offsets[c]!; i < offsets[c + 1]!; i++) {
+      const f = list[i]!;
+      index[f] = i - offsets[c]!;
+      first[f] = row;
+      row += size.values[f]!;
+    }
+  }
+  const order = upTo(chunkCount).sort((a, b) => compare(coords, a * dims, coords, b * dims, dims));
+  const rank = new Uint32Array(chunkCount);
+  for (let place = 0; place < chunkCount; place++) rank[order[place]!] = place;
+  return { grid, chunkCount, rank, offsets, list, index, first };
+}
+
+/** What belongs to nobody comes first. */
+function ranksOf(owners: Uint32Array, rowOf: Uint32Array): Uint32Array {
+  const ranks = new Uint32Array(owners.length);
+  for (let f = 0; f < owners.length; f++)
+    if (owners[f] !== AGAIN && owners[f] !== 0) ranks[f] = rowOf[owners[f]! - 1]! + 1;
+  return ranks;
+}
+
+function rowRoom(rowOf: Uint32Array): number {
+  let last = 0;
+  for (let i = 0; i < rowOf.length; i++) if (rowOf[i]! > last) last = rowOf[i]!;
+  return last + 2;
+}
+
+const MANY = 256; // chunks that are put together at a time
+
+/** Chunks that are written together, by ascending number: all of a shard, or some that probably lie together. */
+export function unitsOf(
+  { dims, coords, origin, shard }: Grid,
+  chunks: ArrayLike<number>,
+  bytesOf: (i: number) => number,
+) {
+  const units: number[][] = [];
+  if (shard !== undefined) {
+    const shards = new Map<string, number[]>();
+    for (let i = 0; i < chunks.length; i++) {
+      const chunk = chunks[i]!;
+      const place = shard.map((size, axis) => Math.floor((coords[chunk * dims + axis]! - origin[axis]!) / size)).join();
+      const own = shards.get(place);
+      if (own === undefined) shards.set(place, [i]);
+      else own.push(i);
+    }
+    return [...shards.values()];
+  }
+  let bytes = 0;
+  for (let i = 0; i < chunks.length; i++) {
+    if (i === 0 || bytes + bytesOf(i) > 4 << 20 || units.at(-1)!.length === MANY) {
+      units.push([]);
+      bytes = 0;
+    }
+    units.at(-1)!.push(i);
+    bytes += bytesOf(i);
+  }
+  return units;
+}
+
+const FILES = 50_000; // keys beyond which nobody wants to copy or list a store
+const SHARDS = 4096; // cells of a shard, at most
+
+/** As asked for; by default none, unless there would be too many keys: then as few cells as bring them below that. */
+export function shardFor(
+  sharding: Plan["sharding"] = "auto",
+  shape: readonly number[],
+  keys: number,
+): readonly number[] | undefined {
+  if (sharding === "none") return undefined;
+  if (sharding === "auto") {
+    if (keys <= FILES) return undefined;
+    const shard = shape.map(() => 1);
+    const cells = (): number => shard.reduce((product, n) => product * n, 1);
+    for (let axis = 0; keys / cells() > FILES / 2 && 2 * cells() <= SHARDS; axis = (axis + 1) % shape.length)
+      shard[axis]! *= 2;
+    return shard;
+  }
+  const shard = typeof sharding === "number" ? shape.map(() => sharding) : sharding;
+  if (shard.length !== shape.length || !shard.every((n) => Number.isInteger(n) && n >= 1))
+    throw new InvalidInput(`a shard should have ${shape.length} whole numbers of cells, found [${shard}]`);
+  return shard;
+}

@@ -1,0 +1,196 @@
+/** One level on its way: batches come in, and in the end its arrays and documents. */
+import type { JsonObject } from "../../../bytes/json.js";
+import { bytesOf } from "../../../codec/numeric.js";
+import { InvalidInput } from "../../../errors.js";
+import type { Columns } from "../../../model/vectors.js";
+import { sealsOf } from "../read/owner-column.js";
+import type { Plan } from "./description.js";
+import { spool } from "./spill.js";
+import type { Scratch } from "./spill-scratch.js";
+import { type Arrays07, within } from "./write-07-arrays.js";
+import { linkWriter07 } from "./write-07-links.js";
+import type { Arrays, Grid } from "./write-arrays.js";
+import { type Dtype, dtypeSize, type Extent, inPieces, type Rows } from "./write-batch.js";
+import { writeChunks } from "./write-chunks.js";
+import { intakes, takeColumns } from "./write-columns.js";
+import { checkGrid, cutter } from "./write-cut.js";
+import { groupDocument, levelDocument, rootDocument } from "./write-documents.js";
+import { type GroupMembers, writeGroups, writeObjectAttributes, writeObjects } from "./write-index.js";
+import { layoutOf, shardFor } from "./write-layout.js";
+import { linkWriter } from "./write-links.js";
+import { objectsFor } from "./write-objects.js";
+
+export interface LevelContext {
+  readonly plan: Plan;
+  readonly dtype: Dtype;
+  readonly chunkShape: readonly number[];
+  readonly arrays: Arrays;
+  /** The same in format 0.7.0. */
+  readonly old: Arrays07 | undefined;
+  readonly scratch: Scratch;
+}
+
+export interface LevelWriter {
+  /** Checks a batch; what it gives takes it. */
+  prepare(rows: Rows, extent: Extent): () => Promise<void>;
+  /** Writes everything but the root; that document. */
+  finish(
+    bounds: { readonly min: readonly number[]; readonly max: readonly number[] },
+    groups: { readonly members: readonly GroupMembers[]; readonly columns: Columns } | undefined,
+    name: string,
+  ): Promise<Uint8Array>;
+  header(format: string, attributes: JsonObject): Promise<void>;
+}
+
+const UNKNOWN = -2;
+
+/** `first` decides what nobody has declared; undefined where nothing ever came. */
+export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
+  const { plan, dtype, chunkShape, arrays, old, scratch } = context;
+  const { kind, geometry, dims } = plan;
+  const withObjects = plan.objects ?? (geometry !== "points" || (first?.ids.length ?? 0) > 0);
+  if (!withObjects && geometry !== "points") throw new InvalidInput(`${geometry} always belong to objects`);
+  const objects = objectsFor(plan);
+  const cuts = cutter(plan, chunkShape, withObjects);
+  const taken = intakes(plan.attributes?.vertex, first?.vertexColumns ?? new Map());
+  const linked = () =>
+    old === undefined ? linkWriter(plan, cuts, scratch) : linkWriter07(plan, cuts, scratch, within(old, "0"));
+  const links = plan.linkWidth > 0 ? linked() : undefined;
+  const whose = withObjects && !kind.path ? [4] : [];
+  const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
+  const vertices = spool(widths, scratch);
+  const sizes: number[] = []; // vertices of each chunk
+
+  return {
+    prepare(rows, extent) {
+      const { ids, parts, count } = rows;
+      checkGrid(extent.min, extent.max, chunkShape);
+      if (!withObjects && ids.length > 0)
+        throw new InvalidInput(`a batch has objects, but the first had none`, {
+          hint: "Say that there are: objects true.",
+        });
+      objects.check(ids, rows.objectColumns);
+      if (kind.path && plan.pieces !== "join")
+        for (const id of ids) if (cuts.has(objects.numberOf(id) ?? -1)) throw inPieces(id);
+      const columns = takeColumns(taken, rows.vertexColumns, count, "vertex");
+      const linkColumns = rows.links && links?.columns(rows.links);
+      if (rows.repeats) {
+        const owners = rows.objects.map((object) => (object < 0 ? -1 : (objects.numberOf(ids[object]!) ?? UNKNOWN)));
+        if (owners.includes(UNKNOWN))
+          throw new InvalidInput("a link names an object that has come in no earlier batch");
+        return async () => {
+          const places = cuts.again(rows, owners, [rows.stored, ...columns]);
+          if (rows.links !== undefined) await links!.take(rows.links, places, linkColumns!);
+        };
+      }
+      return async () => {
+        const numbers = objects.take(ids, rows.objectColumns);
+        const owners = rows.objects.map((object) => (object < 0 ? -1 : numbers[object]!));
+        if (kind.path)
+          for (let p = 0; p < owners.length; p++)
+            if (owners[p]! < 0 && parts[p]! < parts[p + 1]!) owners[p] = objects.nameless();
+        const { segments, places, bridges } = cuts.cut(rows, owners);
+        countRows(segments, sizes);
+        const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
+        await vertices.add([rows.stored, ...which, ...columns], segments);
+        if (rows.links !== undefined) await links!.take(rows.links, places!, linkColumns!);
+        if (bridges !== undefined && bridges.fragment.length > 0) await links!.bridges(bridges);
+      };
+    },
+
+    async finish(bounds, groups, name) {
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      if (total === 0 && objects.count === 0 && plan.empty === "raise")
+        throw new InvalidInput("there is nothing to write: no batch had a vertex or an object");
+      checkGrid(bounds.min, bounds.max, chunkShape);
+      // What belongs to nobody where everything must belong to somebody is the object 0, as the reference has it.
+      const { fragments, chunks } = cuts;
+      if (geometry !== "points" && objects.count === 0 && fragments.size.length > 0) {
+        objects.nameless();
+        const { values, length } = fragments.owner;
+        for (let f = 0; f < length; f++) if (values[f] === 0) values[f] = 1;
+        for (const again of cuts.repeated.values())
+          for (const [i, own] of again.entries()) again[i] = { ...own, owner: 1 };
+      }
+      const table = withObjects ? objects.finish() : undefined;
+      const origin = chunkShape.map((size, axis) => Math.floor(bounds.min[axis]! / size));
+      const shape = chunkShape.map((size, axis) =>
+        Math.max(1, Math.floor(bounds.max[axis]! / size) - origin[axis]! + 1),
+      );
+      const arrayCount = 2 + taken.length + (table === undefined ? 0 : 1) + ((links?.count ?? 0) > 0 ? dims : 0);
+      const shard = shardFor(old === undefined ? plan.sharding : "none", shape, chunks.count * arrayCount);
+      const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
+      const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
+      const rowBytes = widths.reduce((sum, width) => sum + width, 0);
+      const { shared, stored, owners } = await writeChunks({
+        ...context,
+        vertices,
+        rowBytes,
+        intakes: taken,
+        fragments,
+        repeated: cuts.repeated,
+        layout,
+        table,
+        sizes,
+      });
+      const present = ["vertices"];
+      if (taken.length > 0) {
+        await arrays.document("0/vertex_attributes", groupDocument());
+        present.push("vertex_attributes");
+      }
+      let family: Uint8Array | null = null;
+      const watching: Arrays = {
+        ...arrays,
+        document(path, bytes) {
+          if (path === "0/links/0") family = bytes;
+          return arrays.document(path, bytes);
+        },
+      };
+      present.push(...((await links?.finish(watching, layout)) ?? []));
+      if (table !== undefined) {
+        if (owners !== undefined) await arrays.document("0/fragment_attributes", groupDocument());
+        const index = await writeObjects(plan, arrays, fragments, layout, table);
+        await owners?.finish({
+          ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
+          ...sealsOf(index, kind.path ? family : undefined),
+        });
+        present.push(...(owners === undefined ? [] : ["fragment_attributes"]), "object_index");
+        if (await writeObjectAttributes(arrays, objects, table)) present.push("object_attributes");
+      }
+      if (groups !== undefined) {
+        await writeGroups(arrays, groups.members, groups.columns, (id) => table && objects.idOf(id, table));
+        present.push("groups", ...(groups.columns.size > 0 ? ["group_attributes"] : []));
+      }
+      await arrays.document(
+        "0",
+        levelDocument({ vertices: stored, arrays: present, shared, tiled: old === undefined }),
+      );
+      return rootDocument(plan, {
+        name,
+        chunkShape,
+        bounds,
+        capabilities: shared ? ["shared_fragments"] : [],
+        attributes: {
+          vertex: taken.map(({ info }) => info),
+          object: table === undefined ? [] : [...objects.columns(table).values()].map(({ info }) => info),
+        },
+      });
+    },
+
+    async header(format, attributes) {
+      await arrays.document("headers", groupDocument());
+      await arrays.document(`headers/${format}`, groupDocument(attributes));
+    },
+  };
+}
+
+/** Adds the vertices of each segment to those of its chunk. */
+function countRows(
+  { count, buckets, starts, rows }: { count: number; buckets: Uint32Array; starts: Uint32Array; rows: number },
+  sizes: number[],
+): void {
+  for (let s = 0; s < count; s++) {
+    const size = (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
+    sizes[buckets[s]!] = (sizes[buckets[s]!] ?? 0) + size;
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The objects of a new store: numbers as they come, ids and rows in the end. In the object index a row is an object, in
+ * ascending order of ids; its attributes are tables with the same rows.
+ */
+import { type DataType, isFixed } from "../../../bytes/dtype.js";
+import type { Json } from "../../../bytes/json.js";
+import { InvalidInput, LimitExceeded } from "../../../errors.js";
+import type { NdArray } from "../../../model/array.js";
+import type { AttributeInfo, Column } from "../../../model/attributes.js";
+import { ndarray, typed } from "../../../model/elements.js";
+import type { Columns } from "../../../model/vectors.js";
+import { roomLike } from "../../../query/columns.js";
+import { AttributeCell } from "../payload/attribute-cell.js";
+import { sentinelOf } from "../read/schema.js";
+import type { Plan } from "./description.js";
+import { checkSame } from "./write-columns.js";
+
+type Ids = BigInt64Array | BigUint64Array;
+
+/** The objects, when all have come. */
+export interface ObjectTable {
+  readonly rows: number;
+  readonly ids: BigInt64Array;
+  /** The number of the object in each row, or −1 where an id is only kept free. */
+  readonly numbers: Int32Array;
+  /** The row of each number. */
+  readonly rowOf: Uint32Array;
+}
+
+export interface Objects {
+  readonly count: number;
+  /** Refuses what `take` could not. */
+  check(ids: Ids, columns: Columns): void;
+  /** The number of each id, with the attributes of all of them. */
+  take(ids: Ids, columns: Columns): Int32Array;
+  /** The number of an id that has come before. */
+  numberOf(id: bigint): number | undefined;
+  /** A new object that nobody has named: its id will be the next after the largest. */
+  nameless(): number;
+  finish(): ObjectTable;
+  /** The id that an object has in the store; undefined for one that never came. */
+  idOf(id: bigint, table: ObjectTable): bigint | undefined;
+  columns(
+    table: ObjectTable,
+  ): Map<string, { readonly info: AttributeInfo; readonly values: NdArray; readonly fill: Json }>;
+}
+
+const MOST_ROWS = 2 ** 27; // 1 GiB of ids: who preserves ids beyond that wants "sparse"
+
+export function objectsFor({ ids: mode, attributes }: Plan): Objects {
+  const numbers = new Map<bigint, number>();
+  const names: (bigint | undefined)[] = [];
+  const tables = new Map<string, { readonly info: AttributeInfo; values: Column["values"] }>();
+  let declared = attributes?.object;
+
+  function checkColumns(columns: Columns, rows: number): void {
+    const known = declared ?? [...columns.values()].map(({ info }) => info);
+    for (const [name, column] of columns) {
+      const { info, values } = column;
+      if (!known.some((own) => own.name === name))
+        throw new InvalidInput(
+          `a batch has the object attribute ${name}, which the store has not: name it in attributes`,
+        );
+      const table = tables.get(name);
+      if (table !== undefined && Array.isArray(values) !== Array.isArray(table.values))
+        throw new InvalidInput(`the object attribute ${name} has texts in one batch and numbers in another`);
+      if (table !== undefined && !Array.isArray(values)) checkSame(table.info, column);
+      if (values.length !== rows * info.channels)
+        throw new InvalidInput(
+          `the object attribute ${name} should have ${rows} rows, found ${values.length / info.channels}`,
+        );
+    }
+  }
+
+  function put(columns: Columns, own: Int32Array): void {
+    declared ??= [...columns.values()].map(({ info }) => info);
+    for (const [name, { info, values }] of columns) {
+      const table = tables.get(name) ?? { info, values: roomLike(values, 0) };
+      tables.set(name, table);
+      const { channels } = info;
+      if (table.values.length < names.length * channels) table.values = longer(table, 2 * names.length * channels);
+      const to = table.values as unknown[];
+      for (let i = 0; i < own.length; i++)
+        for (let c = 0; c < channels; c++) to[own[i]! * channels + c] = values[i * channels + c];
+    }
+  }
+
+  return {
+    get count() {
+      return names.length;
+    },
+    check(ids, columns) {
+      checkColumns(columns, ids.length);
+      if (!(ids instanceof BigUint64Array) || mode === "dense") return;
+      const large = ids.find((id) => id >= 2n ** 63n);
+      if (large !== undefined)
+        throw new InvalidInput(`the object id ${large} does not fit the signed 64 bits of the format`, {
+          hint: 'Give the objects new ids: ids "dense".',
+        });
+    },
+    take(ids, columns) {
+      const own = new Int32Array(ids.length);
+      for (let i = 0; i < ids.length; i++) {
+        let number = numbers.get(ids[i]!);
+        if (number === undefined) {
+          number = names.push(ids[i]) - 1;
+          numbers.set(ids[i]!, number);
+        }
+        own[i] = number;
+      }
+      put(columns, own);
+      return own;
+    },
+    numberOf: (id) => numbers.get(id),
+    nameless: () => names.push(undefined) - 1,
+    finish() {
+      const ids = new BigInt64Array(names.length);
+      let largest = -1n;
+      for (const [number, id] of names.entries()) {
+        ids[number] = mode === "dense" ? BigInt(number) : (id ?? 0n);
+        if (id !== undefined && id > largest) largest = id;
+      }
+      if (mode !== "dense") for (const [number, id] of names.entries()) if (id === undefined) ids[number] = ++largest;
+      return mode === "preserve" ? withGaps(ids) : inOrder(ids);
+    },
+    idOf(id, { ids, rowOf }) {
+      const number = numbers.get(id);
+      return number === undefined ? undefined : ids[rowOf[number]!];
+    },
+    columns(table) {
+      const out = new Map<string, { info: AttributeInfo; values: NdArray; fill: Json }>();
+      for (const info of declared ?? []) {
+        const held = tables.get(info.name) ?? { info, values: noValues(info) };
+        out.set(info.name, tableOf(held.info, longer(held, names.length * held.info.channels), table));
+      }
+      return out;
+    },
+  };
+}
+
+function inOrder(ids: BigInt64Array): ObjectTable {
+  const rows = ids.length;
+  const numbers = Int32Array.from({ length: rows }, (_, number) => number);
+  let sorted = true;
+  for (let i = 1; i < rows && sorted; i++) sorted = ids[i - 1]! < ids[i]!;
+  if (!sorted) numbers.sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
+  const rowOf = new Uint32Array(rows);
+  for (let row = 0; row < rows; row++) rowOf[numbers[row]!] = row;
+  return { rows, ids: sorted ? ids : ids.map((_, row) => ids[numbers[row]!]!), numbers, rowOf };
+}
+
+/** A row for every id from 0 to the largest. */
+function withGaps(ids: BigInt64Array): ObjectTable {
+  let largest = -1n;
+  for (const id of ids) {
+    if (id < 0n) throw new InvalidInput(`the object id ${id} cannot be preserved: rows start at 0`);
+    if (id > largest) largest = id;
+  }
+  if (largest >= MOST_ROWS)
+    throw new LimitExceeded(`preserving the id ${largest} needs as many rows, at most ${MOST_ROWS} are allowed`, {
+      hint: 'Keep only the ids that are there: ids "sparse".',
+    });
+  const rows = Number(largest) + 1;
+  const numbers = new Int32Array(rows).fill(-1);
+  const rowOf = Uint32Array.from(ids, Number);
+  for (let number = 0; number < ids.length; number++) numbers[rowOf[number]!] = number;
+  return { rows, ids: BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)), numbers, rowOf };
+}
+
+/** Of an attribute that was declared and never came. */
+const noValues = ({ dtype }: AttributeInfo): Column["values"] =>
+  isFixed(dtype) && dtype.kind !== "utf32" && dtype.kind !== "bytes"
+    ? typed({ shape: [0], dtype, data: new Uint8Array() })
+    : [];
+
+/** The same values with room for `count`, at least; new rows are absent. */
+function longer({ info, values }: { info: AttributeInfo; values: Column["values"] }, count: number): Column["values"] {
+  if (values.length >= count) return values;
+  const room = roomLike(values, count) as unknown[];
+  const nothing = absent(info);
+  for (let i = 0; i < count; i++) room[i] = i < values.length ? values[i] : nothing;
+  return room as unknown as Column["values"];
+}
+
+/** What stands for "none" in a table, as an element of its typed array. */
+function absent({ dtype, categories, absent: own }: AttributeInfo): number | bigint | string {
+  if (categories !== undefined) return own ?? categories.length;
+  if (dtype.kind === "float" && dtype.size === 2) return 0x7e00;
+  if (dtype.kind === "datetime" || dtype.kind === "timedelta") return -(2n ** 63n);
+  return sentinelOf(dtype) ?? 0;
+}
+
+/** Rows in the order of the table. There are no dictionaries here: what has categories becomes texts. */
+export function tableOf(
+  info: AttributeInfo,
+  values: Column["values"],
+  { rows, numbers }: Pick<ObjectTable, "rows" | "numbers">,
+) {
+  const { channels, categories } = info;
+  const nothing = absent(info);
+  const picked = roomLike(values, rows * channels) as unknown[];
+  for (let row = 0; row < rows; row++)
+    for (let c = 0; c < channels; c++)
+      picked[row * channels + c] = numbers[row]! < 0 ? nothing : values[numbers[row]! * channels + c];
+  const texts =
+    categories !== undefined
+      ? Array.from(picked as number[], (code) => categories[Number(code)] ?? "")
+      : Array.isArray(values)
+        ? (picked as string[])
+        : undefined;
+  const dtype = texts === undefined ? info.dtype : textType(info.dtype, texts);
+  const shape = channels === 1 ? [rows] : [rows, channels];
+  const column = { info: { ...info, dtype, categories: undefined }, values: (texts ?? picked) as Column["values"] };
+  const data = AttributeCell.encode(column);
+  const sentinel = sentinelOf(dtype);
+  return {
+    info: column.info,
+    values: ndarray(shape, data, dtype),
+    fill: (Number.isNaN(sentinel) ? "NaN" : (sentinel ?? (dtype.kind === "bool" ? false : null))) as Json,
+  };
+}
+
+/** Wide enough for the longest. */
+function textType(own: DataType, texts: readonly string[]): DataType {
+  if (isFixed(own) && (own.kind === "utf32" || own.kind === "bytes")) return own;
+  let longest = 1;
+  for (const text of texts) longest = Math.max(longest, [...text].length);
+  return { kind: "utf32", size: 4 * longest, endian: "little" };
+}

@@ -1,0 +1,223 @@
+/**
+ * The streaming writer: batches in any order, of any size, in bounded memory. A batch is checked, its vertices are put to their
+ * chunks and its links to their cells; what does not fit into memory is put aside. `commit` writes the arrays and in the end
+ * the root's document: before that there is nothing that anybody would take for a store.
+ *
+ * What stays in memory whatever happens: 12 bytes for each fragment, the ids and attributes of objects, and the texts that
+ * attributes have.
+ */
+import { Conflict, InvalidInput } from "../../../errors.js";
+import { forEachConcurrent } from "../../../model/concurrent.js";
+import type { ReadOptions } from "../../../model/dataset.js";
+import type { Columns } from "../../../model/vectors.js";
+import { Key, Prefix } from "../../../store/key.js";
+import { LOGS } from "../../../store/transaction-log.js";
+import type { Store } from "../../../store/types.js";
+import { wrap } from "../../../store/wrap.js";
+import { makeRoom } from "../../zarr/create.js";
+import { urlOf } from "../../zarr/node.js";
+import { openStore, vectorDataset } from "../open.js";
+import type { ZarrVectors } from "../read/dataset.js";
+import { planOf, type VectorDescription } from "./description.js";
+import { queue } from "./spill-batches.js";
+import { scratchIn } from "./spill-scratch.js";
+import { arrays07 } from "./write-07-arrays.js";
+import { arraysIn } from "./write-arrays.js";
+import { type BatchParts, type Dropped, type Dtype, type Rows, rowsOf } from "./write-batch.js";
+import type { GroupMembers } from "./write-index.js";
+import { type LevelWriter, levelWriter } from "./write-level.js";
+import { chooseShape, sampleOf } from "./write-shape.js";
+
+export type { BatchParts } from "./write-batch.js";
+export type { GroupMembers } from "./write-index.js";
+
+/** How to write. */
+export interface VectorWriteOptions extends ReadOptions {
+  /** Delete what is there first; else Conflict. */
+  readonly overwrite?: boolean | undefined;
+  /** Bytes that may be held before vertices and links are put aside; 512 MiB unless told. */
+  readonly maxMemory?: number | undefined;
+  /** Where they are put aside; by default below `.octavo/` of the place itself. */
+  readonly scratch?: { readonly store: Store; readonly at?: Prefix | undefined } | undefined;
+}
+
+/** A store on its way. */
+export interface VectorWriter {
+  /** Takes a batch, whole or not at all. An object that comes again goes on. */
+  add(batch: BatchParts): Promise<void>;
+  /** The groups, by their number, and their attributes. */
+  groups(members: readonly GroupMembers[], columns?: Columns): void;
+  /** What the policies have left out so far. */
+  readonly dropped: Readonly<Dropped>;
+  /** Writes the store and opens it. */
+  commit(): Promise<ZarrVectors>;
+  /** Removes everything that was written; safe to call twice and after commit. */
+  abort(): Promise<void>;
+}
+
+const MEMORY = 512 << 20;
+
+/** Begins a store; Conflict where something is. */
+export async function createZarrVectors(
+  store: Store,
+  at: Prefix,
+  description: VectorDescription,
+  options: VectorWriteOptions = {},
+): Promise<VectorWriter> {
+  const plan = planOf(description);
+  const { signal, maxMemory = MEMORY } = options;
+  await makeRoom(store, at, options);
+  await clearRemains(store, at, options);
+
+  const written = new Set<Key>();
+  const tracked = wrap(store, {
+    set(key, value, call) {
+      written.add(key);
+      return store.set(key, value, call);
+    },
+  });
+  const place = options.scratch ?? { store, at: Prefix.join(at, LOGS) };
+  const id = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
+  const scratch = scratchIn(place.store, Prefix.join(place.at ?? Prefix.root, `spill-${id}`), maxMemory, signal);
+  const old = plan.formatVersion === "0.7.0" ? arrays07(tracked, at, plan, signal) : undefined;
+  const arrays = old ?? arraysIn(tracked, at, plan, signal);
+
+  const extent = { min: new Float64Array(plan.dims).fill(Infinity), max: new Float64Array(plan.dims).fill(-Infinity) };
+  const dropped = { vertices: 0, objects: 0 };
+  const waiting = queue(scratch);
+  const sample = sampleOf(plan.dims);
+  let dtype: Dtype | undefined = plan.dtype;
+  let groups: { readonly members: readonly GroupMembers[]; readonly columns: Columns } | undefined;
+  let level: LevelWriter | undefined;
+  let state: "open" | "failed" | "ended" = "open";
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const mustBeOpen = (): void => {
+    if (state === "ended")
+      throw new InvalidInput(`the writer of ${urlOf(store, at)} has already been committed or aborted`);
+    if (state === "failed")
+      throw new InvalidInput(`the writer of ${urlOf(store, at)} has failed; all that is left is to abort it`);
+  };
+  const levelFor = (chunkShape: readonly number[], first: Rows | undefined): LevelWriter =>
+    levelWriter({ plan, dtype: dtype ?? "float32", chunkShape, arrays, old, scratch }, first);
+
+  /** Batches one after the other, whoever waits for them. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.catch(() => {}).then(work);
+    turn = mine;
+    return mine;
+  };
+
+  async function take(batch: BatchParts): Promise<void> {
+    mustBeOpen();
+    signal?.throwIfAborted();
+    const type = dtype ?? (batch.positions instanceof Float64Array ? "float64" : "float32");
+    const before = { min: extent.min.slice(), max: extent.max.slice(), ...dropped };
+    const undo = (): void => {
+      extent.min.set(before.min);
+      extent.max.set(before.max);
+      dropped.vertices = before.vertices;
+      dropped.objects = before.objects;
+    };
+    let rows: Rows;
+    let commit: () => Promise<void>;
+    try {
+      rows = rowsOf(plan, type, batch, extent, batch.repeats === true ? { vertices: 0, objects: 0 } : dropped);
+      dtype = type;
+      if (plan.chunkShape === "auto") {
+        commit = async () => {
+          if (!rows.repeats) sample.add(rows.positions);
+          await waiting.add(rows);
+        };
+      } else {
+        level ??= levelFor(plan.chunkShape, rows);
+        commit = level.prepare(rows, extent);
+      }
+    } catch (error) {
+      undo();
+      throw error;
+    }
+    state = "failed"; // until it has not
+    await commit();
+    state = "open";
+  }
+
+  async function finish(): Promise<ZarrVectors> {
+    mustBeOpen();
+    state = "failed";
+    const bounds = boundsOf(plan, extent);
+    const shape = plan.chunkShape === "auto" ? chooseShape(sample, bounds, plan.axes, plan.binShape) : plan.chunkShape;
+    for await (const rows of waiting.take()) {
+      level ??= levelFor(shape, rows);
+      await level.prepare(rows, extent)();
+    }
+    level ??= levelFor(shape, undefined);
+    const root = await level.finish(bounds, groups, nameOf(store, at, plan.name));
+    for (const [format, header] of Object.entries(plan.headers ?? {})) await level.header(format, header);
+    await scratch.clear();
+    const key = Key.join(at, "zarr.json");
+    written.add(key);
+    await store.set(key, root, { signal, if: store.can.conditional ? { absent: true } : undefined });
+    state = "ended";
+    return vectorDataset(await openStore(store, at, options), options);
+  }
+
+  return {
+    dropped,
+    add: (batch) => inTurn(() => take(batch)),
+    groups(members, columns = new Map()) {
+      mustBeOpen();
+      groups = { members, columns };
+    },
+    commit: () => inTurn(finish),
+    abort: () =>
+      inTurn(async () => {
+        if (state === "ended") return;
+        state = "ended";
+        await scratch.clear();
+        // The root's document first: what has none is no store.
+        written.delete(Key.join(at, "zarr.json"));
+        await store.delete(Key.join(at, "zarr.json"));
+        await forEachConcurrent(written, 16, (key) => store.delete(key));
+      }),
+  };
+}
+
+/** What a writer that was killed has left: without a root it is no store, but its cells must not be mixed with new ones. */
+async function clearRemains(store: Store, at: Prefix, options: VectorWriteOptions): Promise<void> {
+  if (!store.can.list) return;
+  const keys: Key[] = [];
+  for await (const { key } of store.list(Prefix.join(at, "0"), { signal: options.signal })) {
+    if (options.overwrite !== true) {
+      const where = urlOf(store, at);
+      throw new Conflict(`${where} already holds something, such as ${key.slice(at.length)}`, {
+        where,
+        hint: "Choose another place, or overwrite.",
+      });
+    }
+    keys.push(key);
+  }
+  await forEachConcurrent(keys, 16, (key) => store.delete(key, { signal: options.signal }));
+}
+
+/** What the root says: given, grown where that was asked for; else those of the vertices. */
+function boundsOf(
+  { bounds, dims }: ReturnType<typeof planOf>,
+  { min, max }: { readonly min: Float64Array; readonly max: Float64Array },
+): { readonly min: number[]; readonly max: number[] } {
+  const axes = Array.from({ length: dims }, (_, axis) => axis);
+  const some = min[0]! <= max[0]!;
+  return {
+    min: axes.map((axis) => Math.min(bounds?.min[axis] ?? Infinity, some ? min[axis]! : (bounds?.min[axis] ?? 0))),
+    max: axes.map((axis) => Math.max(bounds?.max[axis] ?? -Infinity, some ? max[axis]! : (bounds?.max[axis] ?? 0))),
+  };
+}
+
+/** As the reference names a collection: the last part of the place, without what says that it is one. */
+export function nameOf(store: Store, at: Prefix, name: string | undefined): string {
+  const place = urlOf(store, at).replace(/\/+$/, "");
+  const last = decodeURIComponent(place.slice(place.search(/[^/]*$/)));
+  return name ?? (last.replace(/\.(zarrvectors|zv|zarr)$/, "") || "store");
+}
