@@ -1,0 +1,58 @@
+/** What there is of this format, by the `@type` of its `info`; each is loaded when there is one. */
+import { showJson } from "../../bytes/json.js";
+import { NotFound, Unsupported } from "../../errors.js";
+import type { Dataset } from "../../model/dataset.js";
+import type { Finding, FormatOptions, RepairOptions, RepairReport, ValidateOptions } from "../../model/format.js";
+import type { Prefix } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+import { type InfoAt, readInfo } from "./info.js";
+
+/** One kind of data. */
+export interface Kind {
+  open(place: InfoAt, options?: FormatOptions): Promise<Dataset>;
+  validate(place: InfoAt, options?: ValidateOptions): AsyncIterable<Finding>;
+  repair?(place: InfoAt, options?: RepairOptions): Promise<RepairReport>;
+}
+
+interface KindEntry {
+  /** For people: "skeletons". */
+  readonly name: string;
+  load(): Promise<Kind>;
+}
+
+const KINDS: { readonly [type: string]: KindEntry } = {};
+
+/** The type that an `info` has, also where it does not say so; undefined where it is of another software. */
+export function typeOf({ info }: InfoAt): string | undefined {
+  const type = info["@type"];
+  if (typeof type === "string") return type.startsWith("neuroglancer_") ? type : undefined;
+  if (type !== undefined) return undefined;
+  if (Array.isArray(info.scales)) return "neuroglancer_multiscale_volume";
+  return info.sharding === undefined ? undefined : "neuroglancer_uint64_sharded_v1";
+}
+
+/** The kind of a place, unless it is of another software; Unsupported where the type is not known. */
+export function kindOf(place: InfoAt): KindEntry | undefined {
+  const type = typeOf(place);
+  if (type === undefined) return undefined;
+  if (Object.hasOwn(KINDS, type)) return KINDS[type];
+  const { where } = place;
+  throw new Unsupported(`${where} has the type ${showJson(type)}, Octavo knows ${Object.keys(KINDS).join(", ")}`, {
+    where,
+  });
+}
+
+/** What is at a place; NotFound where there is no `info` of this format. */
+export async function findKind(
+  store: Store,
+  at: Prefix,
+  options: FormatOptions = {},
+): Promise<{ readonly kind: Kind; readonly place: InfoAt }> {
+  const place = await readInfo(store, at, options);
+  const entry = place && kindOf(place);
+  if (entry !== undefined) return { kind: await entry.load(), place: place! };
+  const where = `${store.url}/${at}info`;
+  throw new NotFound(`${where} should be the info of precomputed data, but ${place ? "it is not" : "is not there"}`, {
+    where,
+  });
+}
