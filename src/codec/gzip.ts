@@ -21,7 +21,8 @@ import { outputRoom, refuseCrumbs } from "./output.js";
 import type { CodecEntry } from "./types.js";
 import type { Zlib } from "./zlib.js";
 
-export function gzipWith(engine: Deflate): Zlib {
+/** `members`: "one" where the format around it has one member per value, as what comes after it is read differently. */
+export function gzipWith(engine: Deflate, members: "one" | "any" = "any"): Zlib {
   return {
     compress(bytes, level) {
       const stream = engine.deflate(bytes, level);
@@ -50,6 +51,10 @@ export function gzipWith(engine: Deflate): Zlib {
         if (crc !== found || length !== content.length % 2 ** 32)
           throw new Corrupt(
             `the gzip member that ends at byte ${reader.offset} should have crc32 ${crc} and ${length} bytes, found ${found} and ${content.length}`,
+          );
+        if (members === "one" && reader.remaining > 0)
+          throw new Corrupt(
+            `gzip data should end with its member at byte ${end + 8}, found ${reader.remaining} more bytes`,
           );
         parts.push(content);
         refuseCrumbs("gzip data", parts.length, bytes.length);

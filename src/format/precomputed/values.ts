@@ -8,6 +8,7 @@
  */
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Prefix } from "../../store/key.js";
+import type { ScratchPlace } from "../../store/scratch.js";
 import type { Store } from "../../store/types.js";
 import type { Sharding } from "./sharded/types.js";
 
@@ -113,7 +114,7 @@ export interface WriteValuesOptions extends OpenValuesOptions {
   /** Bytes that may be held before values are put aside; 64 MiB unless told. */
   readonly maxMemory?: number | undefined;
   /** Where they are put aside; by default below `.octavo/` of the place itself. */
-  readonly scratch?: { readonly store: Store; readonly at?: Prefix | undefined } | undefined;
+  readonly scratch?: ScratchPlace | undefined;
   /** Delete what is there first; else Conflict. Means nothing to edits. */
   readonly overwrite?: boolean | undefined;
 }

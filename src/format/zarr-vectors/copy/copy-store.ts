@@ -6,6 +6,7 @@ import type { Json } from "../../../bytes/json.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { Key, Prefix } from "../../../store/key.js";
+import { scratchIn } from "../../../store/scratch.js";
 import { LOGS } from "../../../store/transaction-log.js";
 import type { Store } from "../../../store/types.js";
 import { wrap } from "../../../store/wrap.js";
@@ -15,7 +16,6 @@ import { geometryOf } from "../read/geometry.js";
 import { levelSource } from "../read/level.js";
 import type { LevelMeta } from "../types.js";
 import { type Plan, planOf, type VectorDescription } from "../write/description.js";
-import { scratchIn } from "../write/spill-scratch.js";
 import { nameOf } from "../write/write.js";
 import { arrays07 } from "../write/write-07-arrays.js";
 import { arraysIn } from "../write/write-arrays.js";
@@ -71,12 +71,7 @@ export async function copyStore(
       return store.set(key, value, call);
     },
   });
-  const scratch = scratchIn(
-    store,
-    Prefix.join(Prefix.join(at, LOGS), `copy-${crypto.randomUUID()}`),
-    maxMemory,
-    signal,
-  );
+  const scratch = scratchIn({ store, at: Prefix.join(at, LOGS) }, maxMemory, signal);
   const plan = planFor(opened, description);
   const old = plan.formatVersion === "0.7.0";
   const arraysAt = (path: string) => {

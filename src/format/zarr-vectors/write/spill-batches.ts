@@ -3,7 +3,7 @@ import { concat } from "../../../bytes/concat.js";
 import { bytesOf } from "../../../codec/numeric.js";
 import type { NumericArray } from "../../../codec/types.js";
 import type { Columns } from "../../../model/vectors.js";
-import type { Scratch } from "./spill-scratch.js";
+import type { Scratch } from "../../../store/scratch.js";
 import type { Rows } from "./write-batch.js";
 
 export interface Queue {

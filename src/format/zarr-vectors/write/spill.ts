@@ -13,7 +13,7 @@
  * Where the runs grow beyond the memory that they may take, they go to a scratch place, one key each.
  */
 import { concat } from "../../../bytes/concat.js";
-import type { Scratch } from "./spill-scratch.js";
+import type { Scratch } from "../../../store/scratch.js";
 
 /** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. */
 export interface Segments {

@@ -11,12 +11,12 @@
  */
 import { bytesOf } from "../../../codec/numeric.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
+import type { Scratch } from "../../../store/scratch.js";
 import { CrossChunkLinks } from "../payload/cross-chunk-links.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
 import { LinkCell } from "../payload/link-cells.js";
 import type { Plan } from "./description.js";
 import { type Bucket, type Spool, spool } from "./spill.js";
-import type { Scratch } from "./spill-scratch.js";
 import type { Arrays07 } from "./write-07-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
 import type { Cutter, Places } from "./write-cut.js";

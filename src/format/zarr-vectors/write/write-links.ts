@@ -14,6 +14,7 @@
 import { bytesOf } from "../../../codec/numeric.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { Links } from "../../../model/vectors.js";
+import type { Scratch } from "../../../store/scratch.js";
 import { compare } from "../nodes/nodes-directory.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
 import { words } from "../payload/int64.js";
@@ -22,7 +23,6 @@ import { LinkOffsets } from "../payload/link-offsets.js";
 import { Permutation } from "../payload/permutation.js";
 import type { Plan } from "./description.js";
 import { type Bucket, type Spool, spool } from "./spill.js";
-import type { Scratch } from "./spill-scratch.js";
 import type { Arrays } from "./write-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
 import type { Cutter, Places } from "./write-cut.js";

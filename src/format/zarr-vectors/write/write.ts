@@ -11,6 +11,7 @@ import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { Columns } from "../../../model/vectors.js";
 import { Key, Prefix } from "../../../store/key.js";
+import { type ScratchPlace, scratchIn } from "../../../store/scratch.js";
 import { LOGS } from "../../../store/transaction-log.js";
 import type { Store } from "../../../store/types.js";
 import { wrap } from "../../../store/wrap.js";
@@ -20,7 +21,6 @@ import { openStore, vectorDataset } from "../open.js";
 import type { ZarrVectors } from "../read/dataset.js";
 import { planOf, type VectorDescription } from "./description.js";
 import { queue } from "./spill-batches.js";
-import { scratchIn } from "./spill-scratch.js";
 import { arrays07 } from "./write-07-arrays.js";
 import { arraysIn } from "./write-arrays.js";
 import { type BatchParts, type Dropped, type Dtype, type Rows, rowsOf } from "./write-batch.js";
@@ -38,7 +38,7 @@ export interface VectorWriteOptions extends ReadOptions {
   /** Bytes that may be held before vertices and links are put aside; 512 MiB unless told. */
   readonly maxMemory?: number | undefined;
   /** Where they are put aside; by default below `.octavo/` of the place itself. */
-  readonly scratch?: { readonly store: Store; readonly at?: Prefix | undefined } | undefined;
+  readonly scratch?: ScratchPlace | undefined;
 }
 
 /** A store on its way. */
@@ -76,11 +76,7 @@ export async function createZarrVectors(
       return store.set(key, value, call);
     },
   });
-  const place = options.scratch ?? { store, at: Prefix.join(at, LOGS) };
-  const id = Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
-  const scratch = scratchIn(place.store, Prefix.join(place.at ?? Prefix.root, `spill-${id}`), maxMemory, signal);
+  const scratch = scratchIn(options.scratch ?? { store, at: Prefix.join(at, LOGS) }, maxMemory, signal);
   const old = plan.formatVersion === "0.7.0" ? arrays07(tracked, at, plan, signal) : undefined;
   const arrays = old ?? arraysIn(tracked, at, plan, signal);
 

@@ -1,7 +1,7 @@
 /** Where a writer puts aside what does not fit into memory: keys of a store that are gone when the writing ends. */
-import { Corrupt } from "../../../errors.js";
-import { Key, type Prefix } from "../../../store/key.js";
-import type { Store } from "../../../store/types.js";
+import { Corrupt } from "../errors.js";
+import { Key, Prefix } from "./key.js";
+import type { Store } from "./types.js";
 
 export interface Scratch {
   /** Bytes that everything together may hold, and what it holds now. */
@@ -14,8 +14,15 @@ export interface Scratch {
   clear(): Promise<void>;
 }
 
-/** `at` is a place of this writer alone. */
-export function scratchIn(store: Store, at: Prefix, memory: number, signal: AbortSignal | undefined): Scratch {
+/** Where writers may put things aside. */
+export interface ScratchPlace {
+  readonly store: Store;
+  readonly at?: Prefix | undefined;
+}
+
+/** A folder of this writer alone, in that place. */
+export function scratchIn({ store, at: place }: ScratchPlace, memory: number, signal?: AbortSignal): Scratch {
+  const at = Prefix.join(place ?? Prefix.root, `spill-${crypto.randomUUID()}`);
   let count = 0;
   const keyOf = (number: number): Key => Key.join(at, `${number}`);
   return {
