@@ -2,8 +2,7 @@
  * A store under edit, as a tree of nodes: every array and document is opened once, changed in memory, and written by `flush`.
  * All reading and writing goes through the transaction, which so knows what the edit depends on.
  */
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../../bytes/json.js";
-import { JsonFloat, stringifyJson, type WritableJson } from "../../../bytes/json-write.js";
+import { isJsonObject, type JsonObject, parseJson } from "../../../bytes/json.js";
 import { encodeUtf8 } from "../../../bytes/text.js";
 import { Unsupported } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
@@ -12,6 +11,7 @@ import { Key, Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
 import { parseV3 } from "../../zarr/parse.js";
 import type { ArrayMeta } from "../../zarr/types.js";
+import { documentText } from "../nodes/document-text.js";
 import { type OpenedStore, openStore } from "../nodes/open-nodes.js";
 import { compareVersions } from "../nodes/version.js";
 import { type CellsEdit, editCells } from "./edit-cells.js";
@@ -179,29 +179,4 @@ async function refuseWhatIsNotEdited(tree: Tree): Promise<void> {
   }
 }
 
-const OURS = new Set(["zarr_vectors", "zarr_vectors_level", "multiscales"]);
-const FLOATS = new Set([
-  "chunk_shape",
-  "bounds",
-  "base_bin_shape",
-  "coordinate_offset",
-  "object_sparsity",
-  "scale",
-  "translation",
-]);
-
-/**
- * Without white space: by that the owners of fragments know Octavo's own object index (owner-column.ts). What Python wrote as
- * 50.0 is written so again.
- */
-function textOf({ attributes, rest }: GroupEdit): string {
-  const written = Object.entries(attributes).map(([key, value]) => [key, OURS.has(key) ? withFloats(value) : value]);
-  return stringifyJson({ attributes: Object.fromEntries(written), ...rest }, { ascii: true, tokens: true });
-}
-
-function withFloats(value: Json, float = false): WritableJson {
-  if (typeof value === "number") return float ? new JsonFloat(value) : value;
-  if (Array.isArray(value)) return value.map((item: Json) => withFloats(item, float));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withFloats(item, FLOATS.has(key))]));
-}
+const textOf = ({ attributes, rest }: GroupEdit): string => documentText({ attributes, ...rest });
