@@ -1,0 +1,217 @@
+/**
+ * The indexes of shards, read when they are needed and kept while there is room, the longest unused first to go. Whoever asks
+ * for one that is on its way waits for it. The shard index comes in pages, which for all usual shardings means whole: with it
+ * a value costs three requests, and the next one of its minishard one.
+ *
+ * | files            | shard index      | the rest, from which offsets count |
+ * |------------------|------------------|------------------------------------|
+ * | `<shard>.shard`  | at its beginning | directly after it                  |
+ * | older            | `<shard>.index`  | `<shard>.data`                     |
+ *
+ * A shard without a file is empty. One with a file that is too short is damaged.
+ */
+import { Corrupt, LimitExceeded, OctavoError } from "../../../errors.js";
+import type { Limits } from "../../../limits.js";
+import { runs } from "../../../store/coalesce.js";
+import { Key, type Prefix } from "../../../store/key.js";
+import { share } from "../../../store/share.js";
+import type { Store } from "../../../store/types.js";
+import type { Coder } from "./coder.js";
+import { type Shard, shardName } from "./place.js";
+import { ENTRY, Minishard, ShardIndex, type Stretch } from "./shard-index.js";
+import type { Sharding } from "./types.js";
+
+/** A map of which shards are read. */
+export interface ShardedPlace {
+  readonly store: Store;
+  readonly at: Prefix;
+  readonly sharding: Sharding;
+  readonly coder: Coder;
+  readonly limits: Limits;
+}
+
+/** Where the bytes of a shard are. */
+export interface ShardFiles {
+  readonly index: Key;
+  readonly data: Key;
+  /** What offsets count from in `data`. */
+  readonly base: number;
+}
+
+/** A minishard that is not empty. */
+export interface Found {
+  readonly files: ShardFiles;
+  readonly number: number;
+  /** Where its index is. */
+  readonly place: Stretch;
+  readonly minishard: Minishard;
+}
+
+export interface Indexes {
+  /** These minishards of a shard, all unless told, without the empty ones; undefined where there is no such shard. */
+  find(
+    shard: Shard,
+    numbers: Iterable<number> | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Found[] | undefined>;
+}
+
+const PAGE = 4096; // entries: 64 KiB
+const AT_ONCE = 64;
+
+export function filesOf(at: Prefix, shard: Shard, sharding: Sharding, form: "shard" | "old"): ShardFiles {
+  const name = shardName(shard, sharding);
+  const key = (extension: string) => Key.join(at, `${name}.${extension}`);
+  return form === "old"
+    ? { index: key("index"), data: key("data"), base: 0 }
+    : { index: key("shard"), data: key("shard"), base: ENTRY * 2 ** sharding.minishardBits };
+}
+
+interface Page {
+  readonly files: ShardFiles;
+  readonly bytes: Uint8Array;
+}
+
+export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, cacheBytes: number): Indexes {
+  const pages = keeper<Page | undefined>(cacheBytes, (page) => page?.bytes.length ?? 0);
+  const minishards = keeper<Minishard>(cacheBytes, ({ count }) => 24 * count);
+  const total = 2 ** sharding.minishardBits;
+  let forms: readonly ("shard" | "old")[] = ["shard", "old"]; // the form of the last shard is tried first
+
+  async function loadPage(shard: Shard, page: number): Promise<Page | undefined> {
+    const length = ENTRY * Math.min(PAGE, total - page * PAGE);
+    for (const form of forms) {
+      const files = filesOf(at, shard, sharding, form);
+      const bytes = await store.get(files.index, { range: { offset: ENTRY * PAGE * page, length } });
+      if (bytes === undefined) continue;
+      if (form !== forms[0]) forms = [form, forms[0]!];
+      return { files, bytes };
+    }
+    return undefined;
+  }
+
+  /** Where the index of a minishard is; undefined where it is empty. */
+  function placeOf({ files, bytes }: Page, number: number): Stretch | undefined {
+    const where = `${store.url}/${files.index}`;
+    const what = `entry ${number} of the shard index of ${where}`;
+    const place = ShardIndex.entry(bytes, number % PAGE, files.base, what);
+    if (place !== undefined && place.length > limits.chunkBytes)
+      throw new LimitExceeded(`${what} should be of at most ${limits.chunkBytes} bytes, found ${place.length}`, {
+        where,
+      });
+    return place;
+  }
+
+  async function load(
+    one: Omit<Found, "minishard">,
+    run: Promise<Uint8Array | undefined>,
+    from: number,
+  ): Promise<Minishard> {
+    const { files, number, place } = one;
+    const where = `${store.url}/${files.data}`;
+    const what = `the index of minishard ${number} of ${where}`;
+    const bytes = await run;
+    if (bytes === undefined) throw new Corrupt(`${where} is not there, but its index is`, { where });
+    const own = bytes.subarray(place.offset - from, place.offset - from + place.length);
+    const fileSize = async () => (await store.stat(files.data))?.size ?? 0;
+    const decoded = await coder.decodeIndex(own, limits, fileSize).catch((error) => {
+      throw about(what, where, error);
+    });
+    return Minishard.parse(decoded, files.base, what);
+  }
+
+  async function find(shard: Shard, numbers: Iterable<number>): Promise<Found[] | undefined> {
+    const name = shardName(shard, sharding);
+    const wanted: Omit<Found, "minishard">[] = [];
+    let page: Page | undefined;
+    let pageNumber = -1;
+    for (const number of numbers) {
+      if (Math.floor(number / PAGE) !== pageNumber) {
+        pageNumber = Math.floor(number / PAGE);
+        const key = `${name}.${pageNumber}`;
+        page = await (pages.get(key) ?? pages.put(key, loadPage(shard, pageNumber)));
+        if (page === undefined) return undefined;
+      }
+      const place = placeOf(page!, number);
+      if (place !== undefined) wanted.push({ files: page!.files, number, place });
+    }
+    const found: Promise<Found>[] = [];
+    for (let start = 0; start < wanted.length; start += AT_ONCE) {
+      const missing: (Stretch & { readonly one: Omit<Found, "minishard"> })[] = [];
+      const some = wanted.slice(start, start + AT_ONCE);
+      for (const one of some)
+        if (minishards.get(`${name}.${one.number}`) === undefined) missing.push({ one, ...one.place });
+      for (const run of runs(missing, GAP, LONGEST)) {
+        const offset = run[0]!.offset;
+        const read = store.get(run[0]!.one.files.data, { range: { offset, length: endOf(run) - offset } });
+        for (const { one } of run) minishards.put(`${name}.${one.number}`, load(one, read, offset));
+      }
+      for (const one of some) {
+        const minishard = minishards.get(`${name}.${one.number}`)!;
+        found.push(minishard.then((minishard) => ({ ...one, minishard })));
+      }
+      await Promise.all(found.slice(start));
+    }
+    return Promise.all(found);
+  }
+
+  return {
+    find: (shard, numbers, signal) => share(() => find(shard, numbers ?? upTo(total))).join(signal),
+  };
+}
+
+/** Bytes that may be read in vain between two ranges, and what is read in one go at most; as for stores. */
+export const GAP = 64 << 10;
+export const LONGEST = 16 << 20;
+
+export const endOf = (run: readonly Stretch[]): number =>
+  run.reduce((end, { offset, length }) => Math.max(end, offset + length), 0);
+
+/** The same error, saying what it is about. */
+export function about(what: string, where: string, error: unknown): unknown {
+  if (!(error instanceof OctavoError)) return error;
+  const Kind = error.constructor as new (message: string, details: object) => OctavoError;
+  return new Kind(`${what} cannot be read: ${error.message}`, { where, cause: error });
+}
+
+function* upTo(count: number): Generator<number> {
+  for (let i = 0; i < count; i++) yield i;
+}
+
+interface Keeper<T> {
+  get(key: string): Promise<T> | undefined;
+  put(key: string, value: Promise<T>): Promise<T>;
+}
+
+/** Promises of values by key, up to a number of bytes; failures are not kept. */
+function keeper<T>(budget: number, cost: (value: T) => number): Keeper<T> {
+  const kept = new Map<string, { readonly value: Promise<T>; cost: number }>(); // in the order of their last use
+  let used = 0;
+  return {
+    get(key) {
+      const entry = kept.get(key);
+      if (entry === undefined) return undefined;
+      kept.delete(key);
+      kept.set(key, entry);
+      return entry.value;
+    },
+    put(key, value) {
+      const entry = { value, cost: 0 };
+      kept.set(key, entry);
+      value.then(
+        (value) => {
+          entry.cost = 200 + cost(value); // so that empty ones are bounded too
+          used += entry.cost;
+          for (const [oldest, other] of kept) {
+            if (used <= budget) break;
+            if (other.cost === 0) continue; // still on its way
+            used -= other.cost;
+            kept.delete(oldest);
+          }
+        },
+        () => kept.delete(key),
+      );
+      return value;
+    },
+  };
+}
