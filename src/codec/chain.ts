@@ -115,7 +115,7 @@ function bind(
         const room = i === 0 && (into === "lend" || into?.length === sizes[0]) ? into : undefined;
         stage = onBytes[i]!.decode(stage, sizes[i], limits, room);
       }
-      let data = toBytes.decode(stage, inner, limits);
+      let data = toBytes.decode(stage, inner, limits, arrays.length === 0 && onBytes.length === 0 ? into : undefined);
       for (let i = arrays.length - 1; i >= 0; i--) data = arrays[i]!.decode(data, specs[i]!, limits);
       if (data.length !== length)
         throw new Corrupt(

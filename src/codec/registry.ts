@@ -17,6 +17,7 @@ const own: { readonly [name: string]: () => Promise<CodecEntry> } = {
   blosc: async () => (await import("./blosc.js")).bloscCodec,
   bytes: async () => (await import("./bytes.js")).bytesCodec,
   bz2: async () => (await import("./bz2.js")).bz2Codec,
+  compressed_segmentation: async () => (await import("./compressed-segmentation.js")).compressedSegmentationCodec,
   crc32: async () => (await import("./checksum.js")).crc32Codec,
   crc32c: async () => (await import("./checksum.js")).crc32cCodec,
   delta: async () => (await import("./delta.js")).deltaCodec,

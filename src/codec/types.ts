@@ -71,7 +71,7 @@ export interface ArrayCodec {
 
 export interface ArrayBytesCodec {
   readonly kind: "array-bytes";
-  decode(bytes: Uint8Array, spec: ChunkSpec, limits: Limits): ChunkData;
+  decode(bytes: Uint8Array, spec: ChunkSpec, limits: Limits, into?: Into): ChunkData;
   encode(data: ChunkData, spec: ChunkSpec, options?: EncodeOptions): Uint8Array;
   /** The encoded size where the type is of fixed size and the encoding does not depend on the values. */
   encodedSize?(spec: ChunkSpec): number | undefined;

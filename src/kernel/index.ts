@@ -9,7 +9,8 @@ import { wasm } from "./wasm.js";
 
 export { foldedSum, type Places } from "./fold.js";
 export { plainKernel } from "./plain/index.js";
-export type { DecodeLoop, EncodeLoop, Kernel, Loops, Workspace } from "./types.js";
+export { segmentationRoom } from "./segmentation.js";
+export type { Block, DecodeLoop, EncodeLoop, Kernel, Loops, Workspace } from "./types.js";
 export { decodeFault, slack } from "./types.js";
 
 /** WebAssembly never gives memory back; what needs more than this is rare, and runs in memory that is dropped afterwards. */

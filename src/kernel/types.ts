@@ -40,7 +40,25 @@ export interface Loops {
   readonly snappyEncode: EncodeLoop;
   /** `effort` is how many candidates are tried at each place. */
   readonly lz4hcEncode: EncodeLoop;
+
+  /**
+   * One channel of compressed_segmentation, `words` of 32 bits, to sx × sy × sz voxels of `size` bytes, 4 or 8, x fastest, in
+   * blocks of bx × by × bz; 0, or as `decodeFault` has it. Addresses are multiples of 4, of voxels multiples of `size`.
+   */
+  segmentationDecode(
+    ...args: [size: number, src: number, words: number, dst: number, sx: number, sy: number, sz: number, ...Block]
+  ): number;
+  /**
+   * The way back: how many bytes, at most as many as `segmentationRoom` says, which also says how much `scratch` takes; -1
+   * where a table would lie beyond the 2^24 words that a header can name.
+   */
+  segmentationEncode(
+    ...args: [size: number, src: number, dst: number, scratch: number, sx: number, sy: number, sz: number, ...Block]
+  ): number;
 }
+
+/** The shape of a volume, or of the blocks that it is cut into. */
+export type Block = [x: number, y: number, z: number];
 
 /**
  * Decodes exactly `srcLen` bytes to exactly `dstLen` bytes and returns `dstLen`, or the reason why that is impossible, as in
@@ -80,6 +98,14 @@ export function decodeFault(code: number): string {
       return "its tables or codes contradict each other";
     case -6:
       return "its checksum is another";
+    case -7:
+      return "the indices of a block have a number of bits that there is not";
+    case -8:
+      return "the table of a block does not lie behind the headers and before the end";
+    case -9:
+      return "the indices of a block do not lie behind the headers and before the end";
+    case -10:
+      return "an index points past the end";
     default:
       return "it holds less than it should";
   }

@@ -131,6 +131,14 @@ export const codecTargets: readonly Target[] = [
     shape: [3],
     data: () => [[new Int32Array(0), Int32Array.of(1, 2), new Int32Array(50)]],
   }),
+  chain("compressed_segmentation", [codec("compressed_segmentation", { block_size: [4, 4, 4] })], {
+    dtype: { kind: "uint", size: 4, endian: "little" },
+    shape: [1, 8, 8, 8],
+  }),
+  chain("compressed_segmentation-64", [codec("compressed_segmentation", { block_size: [8, 8, 8] })], {
+    dtype: { kind: "uint", size: 8, endian: "little" },
+    shape: [2, 4, 4, 8],
+  }),
   chain("sharding_indexed", [sharding([4, 16], asJson([little]), "end")]),
   chain("sharding_indexed-start", [
     sharding([4, 16], asJson([little, codec("zstd", { level: 1, checksum: false })]), "start"),

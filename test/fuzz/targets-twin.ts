@@ -5,8 +5,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { concat } from "../../src/bytes/concat.js";
 import { type BloscTools, decodeBlosc, encodeBlosc } from "../../src/codec/blosc.js";
+import { decodeSegmentation, encodeSegmentation } from "../../src/codec/compressed-segmentation.js";
 import { type Deflate, nativeDeflate, plainDeflate } from "../../src/codec/deflate.js";
 import { decodeLz4, encodeLz4 } from "../../src/codec/lz4.js";
+import type { ChunkSpec } from "../../src/codec/types.js";
 import { zstdWith } from "../../src/codec/zstd.js";
 import { nativeZstd, wasmZstd } from "../../src/codec/zstd-engine.js";
 import { LimitExceeded, OctavoError } from "../../src/errors.js";
@@ -82,6 +84,21 @@ export const twinTargets: readonly Target[] = [
       both: [
         (bytes, expected) => decodeLz4(bytes, expected, limits, kernel),
         (bytes, expected) => decodeLz4(bytes, expected, limits, plainKernel),
+      ],
+    };
+  }),
+  twins("compressed_segmentation", async () => {
+    const kernel = await loadKernel();
+    const chunk: ChunkSpec = {
+      shape: [2, 4, 4, 8],
+      dtype: { kind: "uint", size: 8, endian: "little" },
+      fill: new Uint8Array(8),
+    };
+    return {
+      seeds: chunks().map((data) => encodeSegmentation(data, chunk, [8, 4, 2], kernel)),
+      both: [
+        (bytes) => decodeSegmentation(bytes, chunk, [8, 4, 2], kernel),
+        (bytes) => decodeSegmentation(bytes, chunk, [8, 4, 2], plainKernel),
       ],
     };
   }),

@@ -5,6 +5,8 @@ export { blosclzDecode, lz4Decode, snappyDecode } from "./decode";
 export { blosclzEncode, lz4Encode, snappyEncode } from "./encode";
 export { lz4hcEncode } from "./chain";
 export { fold } from "./fold";
+export { segmentationDecode } from "./segmentation-decode";
+export { segmentationEncode } from "./segmentation-encode";
 export { xxh64 } from "./xxh64";
 export { zstdDecode } from "./zstd";
 

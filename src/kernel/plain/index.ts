@@ -6,6 +6,7 @@ import { lz4hcEncode } from "./chain.js";
 import { blosclzDecode, lz4Decode, snappyDecode } from "./decode.js";
 import { blosclzEncode, lz4Encode, snappyEncode } from "./encode.js";
 import { fold } from "./fold.js";
+import { segmentationDecode, segmentationEncode } from "./segmentation.js";
 import { bitshuffle, bitunshuffle, shuffle, unshuffle } from "./shuffle.js";
 
 /** Larger memories are made for one use, so that one giant chunk does not occupy them for good. */
@@ -48,5 +49,9 @@ function makeWorkspace(size: number): Workspace {
     blosclzEncode: (src, srcLen, dst, room, effort) => blosclzEncode(m, src, srcLen, dst, room, effort),
     snappyEncode: (src, srcLen, dst, room, effort) => snappyEncode(m, src, srcLen, dst, room, effort),
     lz4hcEncode: (src, srcLen, dst, room, effort) => lz4hcEncode(m, src, srcLen, dst, room, effort),
+    segmentationDecode: (size, src, words, dst, sx, sy, sz, bx, by, bz) =>
+      segmentationDecode(m, size, src, words, dst, [sx, sy, sz], [bx, by, bz]),
+    segmentationEncode: (size, src, dst, _scratch, sx, sy, sz, bx, by, bz) =>
+      segmentationEncode(m, size, src, dst, [sx, sy, sz], [bx, by, bz]),
   };
 }
