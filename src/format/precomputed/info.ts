@@ -11,13 +11,18 @@
  * | neuroglancer_segment_properties                            | a table with a row for each id                |
  * | absent, with `sharding`                                    | bytes for each id                             |
  */
-import { type Json, type JsonObject, stringifyJson, type WritableJson } from "../../bytes/json.js";
+import type { FixedDataType } from "../../bytes/dtype.js";
+import { type Json, type JsonObject, showJson, stringifyJson, type WritableJson } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
+import { Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { FormatOptions } from "../../model/format.js";
-import { Key, type Prefix } from "../../store/key.js";
+import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import { readDocument, wrong } from "../zarr/document.js";
+import { asList, readDocument, wrong } from "../zarr/document.js";
+import { parseV3Dtype } from "../zarr/dtype-v3.js";
+import { parseSharding } from "./sharded/parse.js";
+import type { Sharding } from "./sharded/types.js";
 
 /** A place, and what its `info` says. */
 export interface InfoAt {
@@ -53,4 +58,45 @@ export function asNumbers(value: Json | undefined, count: number, what: string, 
     if (typeof number !== "number" || !Number.isFinite(number)) throw wrong(where, expected, entry);
     return number;
   });
+}
+
+/** The numbers that attributes and properties are made of. */
+export const NUMBER_TYPES = ["float32", "int8", "uint8", "int16", "uint16", "int32", "uint32"] as const;
+export type NumberType = (typeof NUMBER_TYPES)[number];
+
+const DTYPES = Object.fromEntries(
+  NUMBER_TYPES.map((type) => [type, parseV3Dtype(type, "little", type) as FixedDataType]),
+) as { readonly [T in NumberType]: FixedDataType };
+
+export const numberDtype = (type: NumberType): FixedDataType => DTYPES[type];
+
+/** One of some words. */
+export function asWord<T extends string>(value: Json | undefined, words: readonly T[], what: string, where: string): T {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw wrong(where, `${what}, one of ${words.join(", ")}`, value);
+  return found;
+}
+
+/** A member that may be absent, which is an empty list. */
+export const asOptionalList = (value: Json | undefined, what: string, where: string): readonly Json[] =>
+  value === undefined ? [] : asList(value, what, where);
+
+/** How values lie. cloud-volume writes null for files of their own: read as that, though Neuroglancer does not open it. */
+export function shardingOf({ sharding }: JsonObject, where: string): Sharding | null {
+  return sharding === undefined || sharding === null ? null : parseSharding(sharding, where);
+}
+
+/** The folder that a member names, relative to that of the `info`; ".." leads up, but not out of the store. */
+export function folderOf(at: Prefix, path: string, where: string): Prefix {
+  const segments = at === "" ? [] : at.slice(0, -1).split("/");
+  for (const segment of path.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment !== "..") segments.push(segment);
+    else if (segments.pop() === undefined)
+      throw new Unsupported(`${where} names the folder ${showJson(path)}, which lies outside of the store`, {
+        where,
+        hint: "open the store further up, and this as a path in it",
+      });
+  }
+  return Prefix.of(segments.join("/"));
 }
