@@ -5,6 +5,7 @@ import { decodedCap, type Limits } from "../limits.js";
 import { filterBlock, filterBlocks } from "./blosc-filter.js";
 import { type BloscCodec, headerSize, parseBloscHeader } from "./blosc-header.js";
 import { missingCode } from "./on-demand.js";
+import { placeFor } from "./room.js";
 import type { Into } from "./types.js";
 
 /** What blosc needs from elsewhere: the loops, and those of the larger codecs that were loaded. */
@@ -35,7 +36,7 @@ export function decodeBlosc(
   if (header.stored) {
     const plain = bytes.subarray(headerSize, headerSize + nbytes);
     if (into === "lend") return plain;
-    const out = into?.length === nbytes ? into : new Uint8Array(nbytes);
+    const out = placeFor(into, nbytes) ?? new Uint8Array(nbytes);
     out.set(plain);
     return out;
   }
@@ -50,9 +51,7 @@ export function decodeBlosc(
   const whole = (room.start + blocks + slack + 15) & ~15; // copying elements likes them aligned
   const out = lends
     ? room.memory.subarray(whole, whole + nbytes)
-    : into !== "lend" && into?.length === nbytes
-      ? into
-      : new Uint8Array(nbytes);
+    : ((into === "lend" ? undefined : placeFor(into, nbytes)) ?? new Uint8Array(nbytes));
   for (let i = 0, at = 0; at < nbytes; i++, at += blocksize) {
     const size = Math.min(blocksize, nbytes - at);
     const streams = size < blocksize ? 1 : header.streams;

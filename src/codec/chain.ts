@@ -112,7 +112,8 @@ function bind(
         );
       let stage = encoded;
       for (let i = onBytes.length - 1; i >= 0; i--) {
-        const room = i === 0 && (into === "lend" || into?.length === sizes[0]) ? into : undefined;
+        const fits = !(into instanceof Uint8Array) || into.length === sizes[0];
+        const room = i === 0 && fits ? into : undefined;
         stage = onBytes[i]!.decode(stage, sizes[i], limits, room);
       }
       let data = toBytes.decode(stage, inner, limits, arrays.length === 0 && onBytes.length === 0 ? into : undefined);

@@ -42,11 +42,16 @@ export type Element = Uint8Array | VlenValue;
 /** The elements of a chunk: raw bytes for a fixed-size type, else one value per element. */
 export type ChunkData = Uint8Array | VlenValue[];
 
+/** Memory that many results go into, one after the other. */
+export interface Room {
+  take(bytes: number): Uint8Array;
+}
+
 /**
  * Memory for a result; fresh memory costs more than decoding. Bytes, exactly as many as are expected, may become the result.
  * "lend": the result may lie in the codec's own memory, where the next call overwrites it.
  */
-export type Into = Uint8Array | "lend";
+export type Into = Uint8Array | "lend" | Room;
 
 export interface BytesCodec {
   readonly kind: "bytes-bytes";

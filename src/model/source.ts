@@ -29,6 +29,11 @@ export interface Want {
   readonly positions: boolean;
   readonly vertex: readonly string[];
   readonly fragment: readonly string[];
+  /**
+   * Each tile is gone when the next one is asked for, and nothing is kept for later: for who copies much at once, because memory
+   * that is used again costs nothing, and fresh memory more than decoding into it.
+   */
+  readonly passing?: boolean | undefined;
 }
 
 /** One chunk, decoded. Its vertices are the parts one after the other. Tiles are shared: nobody writes into one. */

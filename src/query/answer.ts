@@ -51,7 +51,7 @@ export async function* matching(
   const sure = where === undefined && candidates.exact && !(source.geometry === "points" && region !== undefined);
   const keepEmpty = named && rows !== undefined && region === undefined && where === undefined;
   for await (const { items, only } of windows(question, candidates, options)) {
-    const batch = await assemble(source, items, question.wanted, linkerOf(question, only, options), options);
+    const batch = await assemble(source, items, question.wanted, linkerOf(question, only, options), options, only);
     if (question.clip !== false && (region !== undefined || where !== undefined)) yield cutTo(batch, question);
     else if (!sure) yield wholeObjects(batch, region, masksOf(batch, where));
     else yield keepEmpty ? batch : withVertices(batch);

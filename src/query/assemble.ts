@@ -40,12 +40,17 @@ export const linkWidthOf = (source: LevelSource): number =>
 /** Gives the links of what is put together. */
 export type Linker = (layout: Layout) => Promise<Pick<Assembled, "storedLinks" | "loose"> & { readonly links: Links }>;
 
+/** Chunks from where on those that nobody will ask for again soon are not kept. */
+const MANY = 64;
+
+/** `once`: whoever asks will not read the same chunks again for the next batch. */
 export async function assemble(
   source: LevelSource,
   items: Items,
   wanted: Wanted,
   linker: Linker,
   options: ReadOptions,
+  once = false,
 ): Promise<Assembled> {
   const { dims, objects } = source;
   const layout = lay(items, isPath(source));
@@ -55,7 +60,8 @@ export async function assemble(
   let positions: Positions | undefined;
   const vertexColumns = new ColumnsBuilder(total);
   const fragmentColumns = new ColumnsBuilder(layout.count);
-  const want = { positions: true, vertex: wanted.vertex, fragment: wanted.fragment };
+  const passing = once && layout.chunks.length > MANY;
+  const want = { positions: true, vertex: wanted.vertex, fragment: wanted.fragment, passing };
   for await (const tile of source.tiles(layout.chunks, want, options)) {
     options.signal?.throwIfAborted();
     if (positions === undefined) {

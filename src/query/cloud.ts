@@ -3,10 +3,12 @@ import { withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { ChunkTable, LevelSource, Tile } from "../model/source.js";
 import type { SelectOptions } from "../model/vectors.js";
-import { type Assembled, checkRoom, chunkOf } from "./assemble.js";
+import { type Assembled, assemble, checkRoom, chunkOf, type Linker } from "./assemble.js";
+import { partSizes } from "./bound.js";
 import { chunksIn } from "./candidates.js";
 import { verticesInside } from "./clip.js";
 import { ColumnsBuilder, roomLike } from "./columns.js";
+import type { Items } from "./layout.js";
 import { masksOf } from "./masks.js";
 import { Region } from "./region.js";
 import type { Resolved } from "./resolve.js";
@@ -24,6 +26,10 @@ export async function* cloud(question: Resolved, options: SelectOptions): AsyncG
   const limits = withLimits(options.limits);
   const table = await source.chunks(options);
   const chunks = chunksIn(table, region, source.dims);
+  if (region === undefined && question.where === undefined) {
+    yield* everyPoint(question, chunks, target, options);
+    return;
+  }
   let pieces: Assembled[] = [];
   let [vertices, bytes] = [0, 0];
   for (let from = 0; from < chunks.length; from += GROUP) {
@@ -41,6 +47,43 @@ export async function* cloud(question: Resolved, options: SelectOptions): AsyncG
   }
   if (pieces.length > 0) yield stacked(pieces);
 }
+
+/** All points: where each chunk goes is known from its index, and it is copied there as it comes. */
+async function* everyPoint(
+  { source, wanted }: Resolved,
+  chunks: readonly number[],
+  target: number,
+  options: ReadOptions,
+): AsyncGenerator<Assembled> {
+  let sizes = new Map<number, Uint32Array>();
+  let vertices = 0;
+  for (let from = 0; from < chunks.length; from += GROUP) {
+    for (const [chunk, parts] of await partSizes(source, Int32Array.from(chunks.slice(from, from + GROUP)), options)) {
+      sizes.set(chunk, parts);
+      vertices += parts.at(-1)!;
+    }
+    if (vertices < target && from + GROUP < chunks.length) continue;
+    if (vertices > 0) yield assemble(source, asItems(sizes), wanted, noLinks, options, true);
+    [sizes, vertices] = [new Map(), 0];
+  }
+}
+
+/** Each chunk with all its parts as one thing that nobody owns. */
+function asItems(sizes: ReadonlyMap<number, Uint32Array>): Items {
+  const chunk = Int32Array.from(sizes.keys()).sort();
+  return {
+    rows: new Int32Array(chunk.length).fill(-1),
+    place: {
+      offsets: Uint32Array.from({ length: chunk.length + 1 }, (_, i) => i),
+      chunk,
+      first: new Uint32Array(chunk.length),
+      count: Uint32Array.from(chunk, (own) => sizes.get(own)!.length - 1),
+    },
+    sizes,
+  };
+}
+
+const noLinks: Linker = () => Promise.reject(new Error("points have no links"));
 
 async function sorted(
   source: LevelSource,

@@ -45,10 +45,11 @@ export function readPlainFile({
   let fd: number | undefined;
   try {
     fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK); // a pipe would wait for its writer
-    const stat = fs.fstatSync(fd);
-    const { offset, length } = range ?? { offset: 0, length: stat.size };
+    const stat = fs.fstatSync(fd, { bigint: true }); // the faster one: no dates are made
+    const size = Number(stat.size);
+    const { offset, length } = range ?? { offset: 0, length: size };
     if (!stat.isFile() || realPath(fs, fd, path) !== path) return undefined;
-    if (offset + length > stat.size || length > limits.chunkBytes) return undefined;
+    if (offset + length > size || length > limits.chunkBytes) return undefined;
     const bytes = takeRoom(length);
     for (let at = 0; at < length; ) {
       const n = fs.readSync(fd, bytes, at, Math.min(length - at, 1 << 30), offset + at);
@@ -63,7 +64,60 @@ export function readPlainFile({
   }
 }
 
+/**
+ * Many small files, mostly several of one directory in a row: that one is opened, and where it really is is asked once. Its files are
+ * opened below its handle, which stays what it is, whatever becomes of the path. Only Linux has a way to do so; a file costs a
+ * third of the time then. To be closed before anybody else can have changed what is read.
+ */
+export class PlainFiles {
+  #folder = "";
+  #handle: number | undefined;
+
+  /** The bytes of a whole file, as `readPlainFile` gives them. */
+  read(path: string, limits: Limits): Uint8Array | undefined {
+    const fs = builtin("node:fs");
+    if (fs === undefined) return undefined;
+    const name = path.lastIndexOf("/") + 1;
+    if (this.#folder.length !== name || !path.startsWith(this.#folder)) this.#enter(fs, path.slice(0, name));
+    if (this.#handle === undefined) return readPlainFile({ path, limits });
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = fs.constants;
+    let fd: number | undefined;
+    try {
+      fd = fs.openSync(`/proc/self/fd/${this.#handle}/${path.slice(name)}`, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+      const room = takeRoom(SMALL);
+      const length = fs.readSync(fd, room, 0, SMALL, 0);
+      if (length < SMALL) return length > limits.chunkBytes ? undefined : room.subarray(0, length);
+    } catch {
+      return undefined; // absent, a link, a directory
+    } finally {
+      if (fd !== undefined) fs.closeSync(fd);
+    }
+    return readPlainFile({ path, limits });
+  }
+
+  close(): void {
+    if (this.#handle !== undefined) builtin("node:fs")?.closeSync(this.#handle);
+    this.#handle = undefined;
+    this.#folder = "";
+  }
+
+  #enter(fs: typeof import("node:fs"), folder: string): void {
+    this.close();
+    this.#folder = folder;
+    try {
+      const handle = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+      this.#handle = handle;
+      if (`${fs.readlinkSync(`/proc/self/fd/${handle}`)}/` === folder) return;
+    } catch {
+      // not Linux, or no such directory
+    }
+    this.close();
+    this.#folder = folder;
+  }
+}
+
 const KEPT = 16 << 20;
+const SMALL = 1 << 18;
 let kept = new Uint8Array(0);
 
 /** The encoded bytes are gone before the next file is read, so that they can all lie in the same memory. */

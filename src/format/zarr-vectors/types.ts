@@ -3,6 +3,7 @@
  * of the differences is a handful of switches (`Dialect`), each named after what it changes, none after a number.
  */
 import type { Json, JsonObject } from "../../bytes/json.js";
+import type { Room } from "../../codec/types.js";
 import type { NdArray } from "../../model/array.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis } from "../../model/vectors.js";
@@ -79,6 +80,11 @@ export interface LevelMeta {
   readonly notes: readonly string[];
 }
 
+export interface CellOptions extends ReadOptions {
+  /** Where payloads may be put, by who is done with them soon; otherwise each has memory of its own. */
+  readonly room?: Room | undefined;
+}
+
 /** One logical array of blobs, one for each chunk that has any: vertices, fragments, links, attributes. */
 export interface Cells {
   /** Below the level: "vertices", "vertex_attributes/fa", "links/0/+1.0.0". */
@@ -97,7 +103,7 @@ export interface Cells {
     options?: ReadOptions,
   ): Promise<{ readonly count: number; readonly rank: number; readonly coords: Int32Array }>;
   /** The payloads of chunks, by coordinates; undefined where there is none. A blob that the directory names and the store lacks is Corrupt. */
-  read(coords: Int32Array, options?: ReadOptions): Promise<readonly (Uint8Array | undefined)[]>;
+  read(coords: Int32Array, options?: CellOptions): Promise<readonly (Uint8Array | undefined)[]>;
   /** How many requests that would be, and encoded bytes as far as they are known: `exact` says whether all are. */
   cost(
     coords: Int32Array,
@@ -143,5 +149,5 @@ export interface VlenArray {
   readonly chunk: number;
   read(from: number, to: number, options?: ReadOptions): Promise<readonly Uint8Array[]>;
   /** The same in one piece of memory, without an object for each. */
-  blobs(from: number, to: number, options?: ReadOptions): Promise<Blobs>;
+  blobs(from: number, to: number, options?: CellOptions): Promise<Blobs>;
 }

@@ -1,13 +1,12 @@
 /** Ordinary Zarr arrays of a level: dense ones (ids and attributes of objects) and 1-D lists of blobs (manifests, groups). */
 import { Corrupt, InvalidInput } from "../../../errors.js";
-import type { ReadOptions } from "../../../model/dataset.js";
 import { elementCount } from "../../../space/shape.js";
 import type { Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
 import { arrayNode } from "../../zarr/node.js";
 import type { ArrayMeta } from "../../zarr/types.js";
 import { Blobs } from "../payload/blobs.js";
-import type { Dense, VlenArray } from "../types.js";
+import type { CellOptions, Dense, VlenArray } from "../types.js";
 import { piecesOf } from "./nodes-pieces.js";
 
 export function denseArray(store: Store, at: Prefix, meta: ArrayMeta): Dense {
@@ -28,7 +27,7 @@ export async function vlenArray(store: Store, at: Prefix, meta: ArrayMeta, where
     throw new Corrupt(`${where} should be a list of blobs, found ${meta.shape.length} dimensions`, { where });
   const pieces = await piecesOf(store, at, meta, where);
   const chunk = elementCount(pieces.shape);
-  const blobs = async (from: number, to: number, options?: ReadOptions): Promise<Blobs> => {
+  const blobs = async (from: number, to: number, options?: CellOptions): Promise<Blobs> => {
     checkRows(from, to, length, where);
     const first = Math.floor(from / chunk);
     const count = to > from ? Math.ceil(to / chunk) - first : 0;

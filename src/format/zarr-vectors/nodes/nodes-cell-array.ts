@@ -21,7 +21,7 @@ import { elementCount, strides } from "../../../space/shape.js";
 import { wrong } from "../../zarr/document.js";
 import type { ArrayMeta } from "../../zarr/types.js";
 import { Blobs, Cell } from "../payload/blobs.js";
-import type { Cells } from "../types.js";
+import type { CellOptions, Cells } from "../types.js";
 import { Directory } from "./nodes-directory.js";
 import { type Documents, placeOf, urlOf } from "./nodes-documents.js";
 import { piecesOf } from "./nodes-pieces.js";
@@ -111,7 +111,7 @@ async function viewOf(context: CellContext, path: string, meta: ArrayMeta): Prom
   };
 
   /** The payloads of these rows of a list of chunks, all of them inside the grid. */
-  const readRows = async (coords: Int32Array, rows: readonly number[], options: ReadOptions | undefined) => {
+  const readRows = async (coords: Int32Array, rows: readonly number[], options: CellOptions | undefined) => {
     const chunks = await pieces.read(
       rows.map((row) => pieceOf(coords, row)),
       options,

@@ -7,7 +7,7 @@
  */
 import { CodecChain } from "../../../codec/chain.js";
 import type { ShardEntries } from "../../../codec/shard-index.js";
-import type { BytesCodec } from "../../../codec/types.js";
+import type { BytesCodec, Room } from "../../../codec/types.js";
 import { Corrupt, LimitExceeded, Unsupported } from "../../../errors.js";
 import { type Limits, withLimits } from "../../../limits.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
@@ -15,14 +15,15 @@ import type { ReadOptions } from "../../../model/dataset.js";
 import { elementCount, strides } from "../../../space/shape.js";
 import { runs } from "../../../store/coalesce.js";
 import type { FileStore } from "../../../store/file.js";
-import { Key, type Prefix } from "../../../store/key.js";
+import type { Key, Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
-import { readPlainFile } from "../../../worker/file-task.js";
+import { PlainFiles } from "../../../worker/file-task.js";
 import { innermost } from "../../zarr/coder.js";
 import { chunkCodec } from "../../zarr/decode.js";
 import { chunkKey, parseChunkKey } from "../../zarr/keys.js";
 import { inChunk } from "../../zarr/read.js";
 import type { ArrayMeta } from "../../zarr/types.js";
+import type { CellOptions } from "../types.js";
 import { oncePerKey } from "./once.js";
 
 /** Requests under way at once: enough to hide the way to a server, few enough not to be refused by one. */
@@ -35,7 +36,7 @@ export interface Pieces {
   readonly shape: readonly number[];
   readonly grid: readonly number[];
   /** The vlen chunks of these pieces; undefined where there is none. */
-  read(pieces: ArrayLike<number>, options?: ReadOptions): Promise<(Uint8Array | undefined)[]>;
+  read(pieces: ArrayLike<number>, options?: CellOptions): Promise<(Uint8Array | undefined)[]>;
   /** What `read` would cost. Sizes are known from the indexes of shards, and of plain chunks where the store lists them. */
   cost(pieces: ArrayLike<number>, options?: ReadOptions): Promise<{ requests: number; bytes: number; exact: boolean }>;
   /** Every piece that is stored, in no particular order; the store must be able to list. */
@@ -49,9 +50,10 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
   if (shard?.inner.shard !== undefined)
     throw new Unsupported(`${where} has shards within shards, which Octavo does not read here`, { where });
   const undo = await compressors(meta, where);
-  const decode = (bytes: Uint8Array, limits: Limits): Uint8Array => {
+  const decode = (bytes: Uint8Array, limits: Limits, room: Room | undefined): Uint8Array => {
     let stage = bytes;
-    for (let i = undo.length - 1; i >= 0; i--) stage = undo[i]!.decode(stage, undefined, limits);
+    for (let i = undo.length - 1; i >= 0; i--)
+      stage = undo[i]!.decode(stage, undefined, limits, i === 0 ? room : undefined);
     return stage;
   };
 
@@ -74,7 +76,7 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
       chunk[axis] = Math.floor(place / perChunk[axis]!);
       inner += (place % perChunk[axis]!) * inStrides[axis]!;
     }
-    return { key: Key.join(at, chunkKey(meta.keys, chunk)), inner };
+    return { key: `${at}${chunkKey(meta.keys, chunk)}` as Key, inner }; // numbers below a prefix: always a key
   };
 
   const indexOf = oncePerKey(async (key, signal): Promise<ShardEntries | undefined> => {
@@ -111,13 +113,29 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
     return { shards: byShard.size, found };
   };
 
-  /** A piece that is a file here, and encoded: its bytes are gone when it is decoded, and need no memory of their own. */
-  const fromFile = (key: Key, limits: Limits): Uint8Array | undefined => {
-    const path = undo.length === 0 ? undefined : (store as Partial<FileStore>).pathOf?.(key);
-    const bytes = path === undefined ? undefined : readPlainFile({ path, limits });
-    if (bytes === undefined) return undefined;
+  /** Pieces that are files here, and encoded: their bytes are gone when they are decoded, and need no memory of their own. */
+  const fromFiles = (
+    pieces: ArrayLike<number>,
+    out: (Uint8Array | undefined)[],
+    limits: Limits,
+    room: Room | undefined,
+  ): void => {
+    const { pathOf } = store as Partial<FileStore>;
+    if (undo.length === 0 || pathOf === undefined) return;
+    const files = new PlainFiles();
     try {
-      const decoded = decode(bytes, limits);
+      for (let i = 0; i < pieces.length; i++) {
+        const path = pathOf(locate(pieces[i]!).key);
+        const bytes = path === undefined ? undefined : files.read(path, limits);
+        if (bytes !== undefined) out[i] = decodedFile(bytes, limits, room);
+      }
+    } finally {
+      files.close();
+    }
+  };
+  const decodedFile = (bytes: Uint8Array, limits: Limits, room: Room | undefined): Uint8Array | undefined => {
+    try {
+      const decoded = decode(bytes, limits, room);
       return decoded.buffer === bytes.buffer ? decoded.slice() : decoded;
     } catch {
       return undefined; // whoever asks the store says what is wrong, and where
@@ -129,17 +147,18 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
     grid,
     async read(pieces, options = {}) {
       const limits = withLimits(options.limits);
-      const { signal } = options;
+      const { signal, room } = options;
       const out = new Array<Uint8Array | undefined>(pieces.length).fill(undefined);
       if (shard === undefined) {
-        await forEachConcurrent(out.keys(), REQUESTS, async (to) => {
+        signal?.throwIfAborted();
+        fromFiles(pieces, out, limits, room);
+        const others = [...out.keys()].filter((to) => out[to] === undefined);
+        await forEachConcurrent(others, REQUESTS, async (to) => {
           signal?.throwIfAborted();
           const { key } = locate(pieces[to]!);
-          out[to] = fromFile(key, limits);
-          if (out[to] !== undefined) return;
           const bytes = await store.get(key, { signal, most: limits.chunkBytes });
           if (bytes === undefined) return;
-          out[to] = undo.length === 0 ? bytes : await inChunk(`${store.url}/${key}`, () => decode(bytes, limits));
+          out[to] = undo.length === 0 ? bytes : await inChunk(`${store.url}/${key}`, () => decode(bytes, limits, room));
         });
         return out;
       }
@@ -151,7 +170,11 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
         if (bytes === undefined) throw new Corrupt(`the shard ${store.url}/${key} went away while it was read`);
         await inChunk(`${store.url}/${key}`, () => {
           for (const span of run)
-            out[span.to] = decode(bytes.subarray(span.offset - offset, span.offset - offset + span.length), limits);
+            out[span.to] = decode(
+              bytes.subarray(span.offset - offset, span.offset - offset + span.length),
+              limits,
+              room,
+            );
         });
       });
       return out;

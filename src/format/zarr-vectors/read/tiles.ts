@@ -9,6 +9,7 @@ import { type FixedDataType, isFixed } from "../../../bytes/dtype.js";
 import { halfToNumber } from "../../../bytes/half.js";
 import { toNumber } from "../../../bytes/u64.js";
 import { type Draco, loadDraco } from "../../../codec/draco.js";
+import { Arena } from "../../../codec/room.js";
 import { Corrupt } from "../../../errors.js";
 import { type Limits, withLimits } from "../../../limits.js";
 import type { AttributeInfo, Column } from "../../../model/attributes.js";
@@ -18,7 +19,7 @@ import type { ChunkTable, Tile, Want } from "../../../model/source.js";
 import type { Positions } from "../../../model/vectors.js";
 import { AttributeCell } from "../payload/attribute-cell.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
-import type { Cells, LevelMeta, LevelNodes, RootMeta } from "../types.js";
+import type { CellOptions, Cells, LevelMeta, LevelNodes, RootMeta } from "../types.js";
 import { attributeInfo, chunkAttributeInfo, folderOf, namedType } from "./schema.js";
 
 const GROUP = 64; // chunks under way at once: enough to keep a connection busy, few enough to bound memory
@@ -93,6 +94,12 @@ export function tilesOf(context: TileContext): Tiles {
     return entry;
   };
 
+  /** The same, to be filled in and forgotten. */
+  const passingOf = (chunk: number): Entry => {
+    const known = kept.get(chunk);
+    return { chunk, bytes: 0, ...known, vertex: new Map(known?.vertex), fragment: new Map(known?.fragment) };
+  };
+
   const keep = (entries: readonly Entry[]): void => {
     for (const entry of entries) {
       entry.bytes = sizeOf(entry);
@@ -111,7 +118,7 @@ export function tilesOf(context: TileContext): Tiles {
     cells: Cells | undefined,
     entries: readonly Entry[],
     lacks: (entry: Entry) => boolean,
-    options: ReadOptions | undefined,
+    options: CellOptions | undefined,
   ): Promise<ReadonlyMap<Entry, Uint8Array | undefined>> => {
     const missing = cells === undefined ? [] : entries.filter(lacks);
     if (missing.length === 0) return new Map();
@@ -178,9 +185,9 @@ export function tilesOf(context: TileContext): Tiles {
     return channels === 1 ? info : { ...info, channels };
   };
 
-  const load = async (chunks: readonly number[], want: Want, options: ReadOptions | undefined): Promise<Entry[]> => {
+  const load = async (chunks: readonly number[], want: Want, options: CellOptions | undefined): Promise<Entry[]> => {
     const limits = withLimits(options?.limits);
-    const entries = chunks.map(entryOf);
+    const entries = chunks.map(options?.room === undefined ? entryOf : passingOf);
     const columns = [
       ...want.vertex.filter((name) => name !== meta.chunkAttribute?.name).map((name) => ["vertex", name] as const),
       ...want.fragment.map((name) => ["fragment", name] as const),
@@ -214,14 +221,17 @@ export function tilesOf(context: TileContext): Tiles {
     if (meta.chunkAttribute !== undefined && want.vertex.includes(meta.chunkAttribute.name))
       for (const entry of entries)
         setChunkAttribute(entry, meta.chunkAttribute, table.coords[entry.chunk * table.rank]!);
-    keep(entries);
+    if (options?.room === undefined) keep(entries);
     return entries;
   };
 
   return {
     async *read(chunks, want, options) {
+      const room = want.passing === true ? new Arena() : undefined;
       for (let from = 0; from < chunks.length; from += GROUP) {
-        for (const entry of await load(chunks.slice(from, from + GROUP), want, options)) yield tileOf(entry, want);
+        const some = chunks.slice(from, from + GROUP);
+        for (const entry of await load(some, want, { ...options, room })) yield tileOf(entry, want);
+        room?.clear();
       }
     },
     async counts(chunks, options) {
