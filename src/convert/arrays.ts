@@ -11,14 +11,14 @@
 import { isFixed } from "../bytes/dtype.js";
 import { type Json, stringifyJson } from "../bytes/json.js";
 import { Conflict, InvalidInput } from "../errors.js";
-import { type CreateOptions, makeRoom, writeDocuments } from "../format/zarr/create.js";
+import { writeDocuments } from "../format/zarr/create.js";
 import { loadCodec } from "../format/zarr/decode.js";
-import { deleteNode } from "../format/zarr/edit.js";
 import { encodeNode } from "../format/zarr/encode.js";
 import { chunkKey } from "../format/zarr/keys.js";
-import { arrayNode, urlOf, type ZarrArray } from "../format/zarr/node.js";
+import { arrayNode, type ZarrArray } from "../format/zarr/node.js";
 import { parts } from "../format/zarr/plan.js";
 import { keyOf, type ReadRegionOptions } from "../format/zarr/read.js";
+import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayMeta } from "../format/zarr/types.js";
 import { writeRegion } from "../format/zarr/write.js";
 import type { NdArray, Region } from "../model/array.js";
@@ -50,8 +50,6 @@ export interface ConvertReport {
   readonly losses: string[];
 }
 
-/** The name of the journal; it also marks a place as one that a conversion may clear. */
-export const JOURNAL = "octavo-convert.json";
 const COPIES = 16;
 const MEMORY = 256 << 20;
 
@@ -102,19 +100,6 @@ export async function convertArray(
   return { array: target, report };
 }
 
-/** Overwriting would delete the source before it is read. */
-export function refuseOverlap(
-  dataset: { readonly url: string; readonly store?: Store },
-  store: Store,
-  at: Prefix,
-): void {
-  if (dataset.store !== store && store.url.startsWith("memory:")) return; // a name that many stores share
-  const [source, target] = [dataset.url, urlOf(store, at)];
-  if (`${source}/`.startsWith(`${target}/`) || `${target}/`.startsWith(`${source}/`)) {
-    throw new InvalidInput(`${source} cannot be converted to ${target}: one lies inside the other`, { where: target });
-  }
-}
-
 const isZarr = (array: ArrayDataset & Partial<ZarrArray>): array is ZarrArray =>
   array.format === "zarr" && "meta" in array;
 
@@ -151,23 +136,6 @@ async function begin(
   // A store that cannot replace a value (a zip file under way) could not take the journal away again.
   if (store.can.conditional) await store.set(journal, new TextEncoder().encode(text), { signal });
   return new Set();
-}
-
-/**
- * An empty place, or Conflict; old chunks would otherwise show through where new ones are absent. Only a dataset, or what an
- * interrupted conversion left, is ever deleted: a folder of other things is not ours.
- */
-export async function clear(store: Store, at: Prefix, options: CreateOptions): Promise<void> {
-  await makeRoom(store, at, options);
-  const { keys, prefixes } = await store.children(at, { signal: options.signal });
-  if (keys.length + prefixes.length === 0) return;
-  const where = urlOf(store, at);
-  if (!keys.includes(Key.join(at, JOURNAL))) {
-    const hint = "Choose an empty place, or empty this one yourself.";
-    throw new Conflict(`${where} is not empty, and what it holds is no dataset`, { where, hint });
-  }
-  if (options.overwrite === true) return deleteNode(store, at, options);
-  throw new Conflict(`${where} holds an interrupted conversion`, { where, hint: "Resume it, or overwrite." });
 }
 
 /** The chunks that are there; all that could be where the store cannot list. */

@@ -7,10 +7,11 @@ import { writeDocuments } from "../format/zarr/create.js";
 import { encodeNode } from "../format/zarr/encode.js";
 import { groupNode, type ZarrGroup, type ZarrNode } from "../format/zarr/node.js";
 import { openZarr } from "../format/zarr/open.js";
+import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayMeta, ConsolidatedNode, GroupMeta, NodeMeta } from "../format/zarr/types.js";
 import { Key, Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
-import { type ConvertOptions, type ConvertReport, clear, convertArray, JOURNAL, refuseOverlap } from "./arrays.js";
+import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
 import { strict } from "./target.js";
 
 export async function convertTree(

@@ -4,6 +4,7 @@
  * a stream of batches, in bounded memory.
  */
 import { InvalidInput } from "../errors.js";
+import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
 import { type CopyDescription, copyStore } from "../format/zarr-vectors/copy/copy-store.js";
 import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
 import type { VectorDescription } from "../format/zarr-vectors/write/description.js";
@@ -12,7 +13,7 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { Columns, Schema, VectorDataset } from "../model/vectors.js";
 import { Key, type Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
-import { type ConvertReport, clear, JOURNAL, refuseOverlap } from "./arrays.js";
+import type { ConvertReport } from "./arrays.js";
 
 /** What the target is to be; everything else is as in the source. */
 export interface ConvertVectorsOptions
