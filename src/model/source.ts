@@ -131,6 +131,8 @@ export interface LevelSource {
   readonly linkWidth: number;
   /** Whether consecutive vertices of a part are joined although no link says so: paths; and skeletons, unless a stored link (child, parent) says otherwise of the child. */
   readonly sequential: boolean;
+  /** Nobody knows where a chunk lies before it is read: its box is all of space, and what touches is not looked for beforehand. */
+  readonly scattered?: true | undefined;
   /** Its attributes. */
   schema(options?: ReadOptions): Promise<Schema>;
   /** Its chunks. */

@@ -64,7 +64,7 @@ async function candidatesFor(question: Resolved, options: ReadOptions): Promise<
   const { source, region, rows, orphans } = question;
   if (region === undefined) return everything(source, rows, orphans, options);
   const few = rows !== undefined && rows.length <= FEW && !orphans;
-  if (few) return { ...(await everything(source, rows, false, options)), exact: false };
+  if (few || source.scattered) return { ...(await everything(source, rows, orphans, options)), exact: false };
   return touching(source, region, rows, orphans, options);
 }
 

@@ -70,7 +70,7 @@ async function reachedChunks(
   options: ReadOptions,
 ): Promise<Set<number>> {
   const all = new Set(met);
-  if (isPath(source) || source.linkWidth === 0) return all;
+  if (isPath(source) || source.linkWidth === 0 || source.scattered) return all;
   for await (const { chunks } of source.links({ meets: meeting(region!) }, [], options)) {
     options.signal?.throwIfAborted();
     for (const chunk of chunks) all.add(chunk);
