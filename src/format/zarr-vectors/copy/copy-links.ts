@@ -11,7 +11,6 @@ import { Delta, type LevelLinks, linksBetween } from "../read/link-levels.js";
 import type { Kind } from "../write/description.js";
 import { spool } from "../write/spill.js";
 import { linkWriter07 } from "../write/write-07-links.js";
-import type { Arrays } from "../write/write-arrays.js";
 import type { Cutter } from "../write/write-cut.js";
 import { groupDocument } from "../write/write-documents.js";
 import { orderBy, unitsOf, upTo } from "../write/write-layout.js";
@@ -85,7 +84,7 @@ async function copyOwn(copy: LevelCopy, schema: Schema): Promise<string[]> {
   if (writer === undefined && source.linkWidth > 0) writer = writerOf(source.linkWidth);
   if (writer === undefined) return [];
   const layout = { grid, chunkCount: table.count, rank: all, first: new Uint32Array(table.count), ...nothing };
-  return writer.finish(belowLevel(arrays), layout);
+  return writer.finish(arrays, layout);
 }
 
 const nothing = { offsets: new Uint32Array(), list: new Uint32Array(), index: new Uint32Array() };
@@ -104,17 +103,6 @@ async function* impliedLinks(
     if (ends.length > 0)
       yield { width: 2, count: ends.length / 2, chunks, vertices: Uint32Array.from(ends), columns: new Map() };
   }
-}
-
-/** For who names level 0: arrays that are below a level already. */
-function belowLevel(arrays: Arrays): Arrays {
-  const own = (path: string): string => path.replace(/^0\//, "");
-  return {
-    document: (path, bytes) => arrays.document(own(path), bytes),
-    cells: (path, grid, unit) => arrays.cells(own(path), grid, unit),
-    table: (path, ...rest) => arrays.table(own(path), ...rest),
-    blobs: (path, ...rest) => arrays.blobs(own(path), ...rest),
-  };
 }
 
 /**

@@ -94,12 +94,13 @@ export async function copyStore(
       );
       const bins = lead === 0 ? [] : [meta.chunkAttribute!.values.length];
       const whole = [...bins, ...shape];
+      const cellBytes = ((meta.vertexCount ?? 0) * root.axes.length * 4) / Math.max(1, table.count);
       const grid = {
         dims: table.rank,
         coords: table.coords,
         origin: [...bins.map(() => 0), ...origin],
         shape: whole,
-        shard: old ? undefined : shardFor(plan.sharding, whole, table.count * 4),
+        shard: old ? undefined : shardFor(plan.sharding, whole, table.count * 4, cellBytes),
       };
       const copy: LevelCopy = {
         opened,

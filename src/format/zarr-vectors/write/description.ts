@@ -10,9 +10,9 @@
  * | chunkShape | "auto": about 64k vertices in a chunk, more than one chunk; chosen when everything is there              |
  * | attributes | those of the first batch                                                                                |
  * | ids        | "sparse": the ids that objects have                                                                     |
- * | codecs     | zstd with its checksum: nearly as fast as nothing, and the reference notices damage; in 0.7.0 what its   |
+ * | codecs     | zstd 1 with its checksum: nearly as fast as nothing, and the reference notices damage; in 0.7.0 what its   |
  * |            | seed says: blosc with zstd 5, bytes shuffled, of links bits; and a crc32c, since blosc notices nothing    |
- * | sharding   | "auto": only where there would be more than 50,000 files                                                |
+ * | sharding   | "auto": where there would be more than 1,000 files: then about 2 MB of a column lie together             |
  * | policies   | "raise", except that empty objects and empty datasets are kept: they are true                           |
  */
 import type { Json, JsonObject } from "../../../bytes/json.js";

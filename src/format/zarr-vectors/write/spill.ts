@@ -153,53 +153,72 @@ function gather(sources: readonly Source[], widths: readonly number[]): Run {
   for (const { segments } of sources)
     for (let s = 0; s < segments.count; s++) if (segments.buckets[s]! > last) last = segments.buckets[s]!;
   const counts = new Uint32Array(last + 1);
-  for (const { segments } of sources) {
-    const { count, buckets, starts, rows } = segments;
-    for (let s = 0; s < count; s++) counts[buckets[s]!]! += (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
-  }
+  const places = sources.map(({ segments }) => placesIn(segments, counts));
   const touched = counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
   const buckets = new Uint32Array(touched);
   const firsts = new Uint32Array(touched + 1);
   const offsets = new Float64Array(touched + 1);
-  const cursors = new Float64Array(last + 1); // where the next row of a bucket goes, in the column under way
   for (let bucket = 0, i = 0; bucket <= last; bucket++) {
     const count = counts[bucket]!;
     if (count === 0) continue;
     buckets[i] = bucket;
     firsts[i + 1] = firsts[i]! + count;
     offsets[i + 1] = offsets[i]! + widths.reduce((sum, width) => sum + padded(count * width), 0);
-    cursors[bucket] = offsets[i]!;
     i++;
   }
   const bytes = new Uint8Array(offsets[touched]!);
+  const starts = new Float64Array(last + 1); // where each bucket has the column under way
+  for (let i = 0; i < touched; i++) starts[buckets[i]!] = offsets[i]!;
   for (let c = 0; c < widths.length; c++) {
     const width = widths[c]!;
-    const before = cursors.slice();
-    for (const { columns, segments } of sources) scatter(columns[c]!, width, segments, bytes, cursors);
-    for (let i = 0; i < touched; i++) {
-      const bucket = buckets[i]!;
-      cursors[bucket] = before[bucket]! + padded(counts[bucket]! * width);
-    }
+    for (const [i, { columns, segments }] of sources.entries())
+      scatter(columns[c]!, width, segments, places[i]!, bytes, starts);
+    for (let i = 0; i < touched; i++) starts[buckets[i]!]! += padded(counts[buckets[i]!]! * width);
   }
   return { buckets, firsts, offsets, bytes, key: -1 };
 }
 
-/** Copies each segment to the cursor of its bucket and moves that on; words where everything is made of words. */
-function scatter(from: Uint8Array, width: number, segments: Segments, to: Uint8Array, cursors: Float64Array): void {
-  const { count, buckets, starts, rows } = segments;
+/** The row of its bucket at which each segment begins; `counts` has the rows of each bucket so far. */
+function placesIn({ count, buckets, starts, rows }: Segments, counts: Uint32Array): Uint32Array {
+  const places = new Uint32Array(count);
+  for (let s = 0; s < count; s++) {
+    const bucket = buckets[s]!;
+    const place = counts[bucket]!;
+    places[s] = place;
+    counts[bucket] = place + (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
+  }
+  return places;
+}
+
+const LONG = 96; // elements from which a call that copies them is worth its price
+
+/** Copies each segment to its place in its bucket; words where everything is made of words. */
+function scatter(
+  from: Uint8Array,
+  width: number,
+  { count, buckets, starts, rows }: Segments,
+  places: Uint32Array,
+  to: Uint8Array,
+  bases: Float64Array,
+): void {
   const unit = width % 4 === 0 && from.byteOffset % 4 === 0 ? 4 : 1;
   const source = unit === 4 ? new Uint32Array(from.buffer, from.byteOffset, from.length >> 2) : from;
   const target = unit === 4 ? new Uint32Array(to.buffer) : to;
   const step = width / unit;
+  const base = bases.map((at) => at / unit);
+  if (count === rows) {
+    // Every row by itself, as it is with points in no order.
+    for (let s = 0, at = 0; s < count; s++) {
+      let out = base[buckets[s]!]! + places[s]! * step;
+      for (const end = at + step; at < end; at++, out++) target[out] = source[at]!;
+    }
+    return;
+  }
   for (let s = 0; s < count; s++) {
-    const bucket = buckets[s]!;
     const end = (s + 1 < count ? starts[s + 1]! : rows) * step;
     let at = starts[s]! * step;
-    let out = cursors[bucket]! / unit;
-    if (end - at > 48) {
-      target.set(source.subarray(at, end), out);
-      out += end - at;
-    } else for (; at < end; at++, out++) target[out] = source[at]!;
-    cursors[bucket] = out * unit;
+    let out = base[buckets[s]!]! + places[s]! * step;
+    if (end - at > LONG) target.set(source.subarray(at, end), out);
+    else for (; at < end; at++, out++) target[out] = source[at]!;
   }
 }

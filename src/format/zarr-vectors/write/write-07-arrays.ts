@@ -120,15 +120,6 @@ export function arrays07(store: Store, at: Prefix, plan: Plan, signal: AbortSign
   }
 }
 
-/** The same, for who names everything below a path. */
-export const within = (arrays: Arrays07, base: string): Arrays07 => ({
-  document: (path, bytes) => arrays.document(`${base}/${path}`, bytes),
-  blob: (path, bytes, unit) => arrays.blob(`${base}/${path}`, bytes, unit),
-  cells: (path, grid, unit) => arrays.cells(`${base}/${path}`, grid, unit),
-  table: (path, ...rest) => arrays.table(`${base}/${path}`, ...rest),
-  blobs: (path, ...rest) => arrays.blobs(`${base}/${path}`, ...rest),
-});
-
 /** 0.7.0 has no table of ids. */
 function checkDense(values: NdArray): void {
   const ids = typed(values) as BigInt64Array;

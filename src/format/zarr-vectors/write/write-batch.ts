@@ -174,13 +174,16 @@ function withPolicies(plan: Plan, dtype: Dtype, rows: Rows, extent: Extent, drop
 function grow({ positions, count }: Rows, dims: number, extent: Extent): Extent | undefined {
   const [min, max] = [extent.min.slice(), extent.max.slice()];
   let sum = 0; // of zeros, unless a coordinate is not finite
-  for (let v = 0, at = 0; v < count; v++) {
-    for (let axis = 0; axis < dims; axis++, at++) {
+  for (let axis = 0; axis < dims; axis++) {
+    let [low, high] = [min[axis]!, max[axis]!];
+    for (let at = axis, end = count * dims; at < end; at += dims) {
       const value = positions[at]!;
-      if (value < min[axis]!) min[axis] = value;
-      if (value > max[axis]!) max[axis] = value;
+      if (value < low) low = value;
+      if (value > high) high = value;
       sum += value - value;
     }
+    min[axis] = low;
+    max[axis] = high;
   }
   return sum === 0 ? { min, max } : undefined;
 }

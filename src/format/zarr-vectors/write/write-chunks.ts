@@ -7,6 +7,7 @@ import { InvalidInput } from "../../../errors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
+import { OWNERS } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
 import type { Bucket, Spool } from "./spill.js";
 import type { Arrays, CellArray } from "./write-arrays.js";
@@ -52,19 +53,24 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
   const { plan, dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes } = context;
   const { grid, chunkCount } = layout;
   const cells = await Promise.all([
-    arrays.cells("0/vertices", grid, dtypeSize(dtype)),
-    arrays.cells("0/vertex_fragments", grid),
-    ...intakes.map(({ info }) => arrays.cells(`0/vertex_attributes/${info.name}`, grid, sizeOf(info))),
+    arrays.cells("vertices", grid, dtypeSize(dtype)),
+    arrays.cells("vertex_fragments", grid),
+    ...intakes.map(({ info }) => arrays.cells(`vertex_attributes/${info.name}`, grid, sizeOf(info))),
   ]);
-  // An id below 0 could be taken for "nobody": then the owners are left to the manifests.
+  // An id below 0 could be taken for "nobody", and one of a level that was numbered anew for another: then the owners are
+  // left to the manifests.
   // In 0.7.0 nothing could seal them.
-  const owned = plan.formatVersion !== "0.7.0" && table !== undefined && !table.ids.some((id) => id < 0n);
+  const owned =
+    plan.formatVersion !== "0.7.0" &&
+    table !== undefined &&
+    table.level0 === undefined &&
+    !table.ids.some((id) => id < 0n);
   const draco = plan.encoding === "draco" ? await loadDracoEncoder() : undefined;
   const encoded = (rows: Uint8Array): Uint8Array => {
     if (draco === undefined || rows.length === 0) return rows;
     return draco.encode({ positions: numbersOf(rows, dtype) as Float32Array }, plan);
   };
-  const owners = owned ? await arrays.cells("0/fragment_attributes/object_id", grid) : undefined;
+  const owners = owned ? await arrays.cells(OWNERS, grid) : undefined;
   const inOrder = new Uint32Array(context.fragments.size.length);
   const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
   let shared = false;

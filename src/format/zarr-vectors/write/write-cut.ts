@@ -87,8 +87,8 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
       let before = lastOf.get(object) ?? -1;
       let chunk = -1;
       let fragment = -1;
-      for (let v = parts[p]!, from = v; v < end; v++) {
-        const next = locate(positions, v * dims);
+      for (let v = parts[p]!, from = v; v < end; ) {
+        const next = locate(positions, v);
         if (next !== chunk) {
           if (fragment >= 0) fragments.size.values[fragment] = v - from;
           from = v;
@@ -104,7 +104,8 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
           }
           before = fragment;
         }
-        if (v === end - 1) fragments.size.values[fragment] = end - from;
+        v = locate.leaves(positions, v + 1, end);
+        if (v === end) fragments.size.values[fragment] = end - from;
       }
       if (fragment >= 0) lastOf.set(object, fragment);
     }
@@ -131,7 +132,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
       let place = -1;
       pair[0] = owners[p]!;
       for (let v = parts[p]!; v < end; v++) {
-        const next = locate(positions, v * dims);
+        const next = locate(positions, v);
         if (next !== chunk) {
           chunk = next;
           pair[1] = chunk;
@@ -161,7 +162,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     const [buckets, starts] = [new Uint32Array(count), new Uint32Array(count)];
     let [segments, last] = [0, -1];
     for (let v = 0; v < count; v++) {
-      const chunk = locate(positions, v * dims);
+      const chunk = locate(positions, v);
       if (chunk === last) continue;
       last = chunk;
       buckets[segments] = chunk;
@@ -175,7 +176,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     const places = { fragment: new Uint32Array(count), ordinal: new Uint32Array(count) };
     for (let p = 0; p < owners.length; p++)
       for (let v = parts[p]!; v < parts[p + 1]!; v++) {
-        const chunk = locate(positions, v * dims);
+        const chunk = locate(positions, v);
         const fragment = start(chunk, AGAIN - 1);
         const own = repeated.get(chunk) ?? [];
         repeated.set(chunk, own);
@@ -213,20 +214,67 @@ export function checkGrid(min: ArrayLike<number>, max: ArrayLike<number>, chunkS
         throw new InvalidInput(`chunks of ${size} cannot reach ${value}: there would be 2^31 of them along an axis`);
 }
 
+interface Locator {
+  /** The chunk of the vertex at this row. */
+  (positions: ArrayLike<number>, row: number): number;
+  /** The first row from here up to, not with, `end` that is clearly not in the chunk of the last answer; `end` if none is. */
+  leaves(positions: ArrayLike<number>, row: number, end: number): number;
+}
+
+const WINDOW = 1 << 20; // chunks whose numbers are looked up instead of found
+
 /**
  * The chunk of a position. Neighbours mostly share one: where all coordinates are clearly inside the last chunk, by more than
- * rounding could matter, nothing is divided.
+ * rounding could matter, nothing is divided. The numbers of chunks lie in a table as wide as the grid so far, as long as that
+ * is not too large.
  */
-function locator(
-  chunks: Numbering,
-  dims: number,
-  chunkShape: readonly number[],
-): (positions: ArrayLike<number>, at: number) => number {
+function locator(chunks: Numbering, dims: number, chunkShape: readonly number[]): Locator {
   const shape = Float64Array.from(chunkShape);
   const here = new Int32Array(dims);
   const [low, high] = [new Float64Array(dims).fill(Number.NaN), new Float64Array(dims)];
   let last = -1;
-  return (positions, at) => {
+  let table = new Int32Array(); // number + 1, the last axis fastest
+  const [origin, sizes] = [new Int32Array(dims), new Int32Array(dims)];
+  let full = false;
+
+  /** The place of `here` in the table; −1 where it has none. */
+  const placeHere = (): number => {
+    let place = 0;
+    for (let axis = 0; axis < dims; axis++) {
+      const step = here[axis]! - origin[axis]!;
+      if (step < 0 || step >= sizes[axis]!) return -1;
+      place = place * sizes[axis]! + step;
+    }
+    return place;
+  };
+  /** A table that has room for `here`, too, with some to spare. */
+  const widen = (): void => {
+    const wide = sizes.map((size, axis) => {
+      const [from, to] = [Math.min(here[axis]!, origin[axis]!), Math.max(here[axis]! + 1, origin[axis]! + size)];
+      if (table.length === 0) return 1;
+      return to - from === size ? size : Math.ceil(1.5 * (to - from));
+    });
+    const cells = wide.reduce((product, size) => product * size, 1);
+    if (cells > WINDOW) {
+      full = true;
+      return;
+    }
+    for (let axis = 0; axis < dims; axis++)
+      if (table.length === 0 || here[axis]! < origin[axis]!)
+        origin[axis] = table.length === 0 ? here[axis]! : origin[axis]! + sizes[axis]! - wide[axis]!;
+    sizes.set(wide);
+    table = new Int32Array(cells);
+    const kept = here.slice();
+    for (let chunk = 0; chunk < chunks.count; chunk++) {
+      here.set(chunks.tuples.subarray(chunk * dims, (chunk + 1) * dims));
+      const place = placeHere();
+      if (place >= 0) table[place] = chunk + 1;
+    }
+    here.set(kept);
+  };
+
+  const locate = (positions: ArrayLike<number>, row: number): number => {
+    const at = row * dims;
     let axis = 0;
     while (axis < dims && positions[at + axis]! > low[axis]! && positions[at + axis]! < high[axis]!) axis++;
     if (axis === dims) return last;
@@ -240,9 +288,24 @@ function locator(
       low[axis] = from + margin;
       high[axis] = to - margin;
     }
+    const place = placeHere();
+    if (place >= 0 && table[place] !== 0) {
+      last = table[place]! - 1;
+      return last;
+    }
     last = chunks.of(here);
+    if (place < 0 && !full) widen();
+    const own = placeHere();
+    if (own >= 0) table[own] = last + 1;
     return last;
   };
+  const leaves = (positions: ArrayLike<number>, row: number, end: number): number => {
+    for (let at = row * dims; row < end; row++)
+      for (let axis = 0; axis < dims; axis++, at++)
+        if (!(positions[at]! > low[axis]! && positions[at]! < high[axis]!)) return row;
+    return row;
+  };
+  return Object.assign(locate, { leaves });
 }
 
 /** 1 for every vertex that is nobody's child. */

@@ -20,7 +20,7 @@ export const sealedDocument = (attributes: Document): Uint8Array =>
   encodeUtf8(stringifyJson({ attributes, zarr_format: 3, node_type: "group" }, { ascii: true }), "a zarr.json");
 
 /** Python tells 50.0 from 50, so what is a float there is written as one. */
-const floats = (values: readonly number[]): JsonFloat[] => values.map((value) => new JsonFloat(value));
+export const floats = (values: readonly number[]): JsonFloat[] => values.map((value) => new JsonFloat(value));
 
 export interface RootFacts {
   readonly name: string;
@@ -28,8 +28,7 @@ export interface RootFacts {
   readonly bounds: { readonly min: readonly number[]; readonly max: readonly number[] };
   readonly capabilities: readonly string[];
   readonly attributes: { readonly [domain: string]: readonly AttributeInfo[] };
-  /** Level 0 alone unless told. */
-  readonly levels?: readonly { readonly level: number; readonly binShape: readonly number[] }[] | undefined;
+  readonly levels: readonly { readonly level: number; readonly binShape: readonly number[] }[];
   /** Further words of `zarr_vectors`. */
   readonly more?: Document | undefined;
 }
@@ -42,7 +41,6 @@ export function rootDocument(
   const axes = plan.axes.map(({ name, type, unit }) => ({ name, type, ...(unit === undefined ? {} : { unit }) }));
   const specs = specsOf(attributes);
   const base = plan.binShape ?? chunkShape;
-  const numbered = levels ?? [{ level: 0, binShape: base }];
   return groupDocument({
     zarr_vectors: {
       zv_version: plan.formatVersion,
@@ -63,7 +61,7 @@ export function rootDocument(
         version: "0.4",
         name: "default",
         axes,
-        datasets: numbered.map(({ level, binShape }) => ({
+        datasets: levels.map(({ level, binShape }) => ({
           path: `${level}`,
           coordinateTransformations: [
             { type: "scale", scale: floats(binShape.map((size, axis) => (level === 0 ? 1 : size / base[axis]!))) },
@@ -73,7 +71,7 @@ export function rootDocument(
         metadata: { format: "zarr_vectors" },
       },
     ],
-    ...(current ? { ome: collection(name, axes, numbered) } : {}),
+    ...(current ? { ome: collection(name, axes, levels) } : {}),
     ...(plan.userMetadata === undefined ? {} : { user_metadata: plan.userMetadata }),
   });
 }
@@ -90,8 +88,7 @@ const collection = (name: string, axes: readonly Document[], levels: readonly { 
 /** Units and descriptions have no other place than the declarations of the root. */
 function specsOf(attributes: RootFacts["attributes"]): JsonObject {
   const domains = Object.entries(attributes).map(([domain, infos]) => {
-    const told = infos.filter(({ unit, description }) => unit !== undefined || description !== undefined);
-    const entries = told.map((info) => {
+    const entries = infos.map((info) => {
       const { name, unit, description, channels } = info;
       return [
         name,

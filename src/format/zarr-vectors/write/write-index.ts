@@ -32,7 +32,7 @@ export async function writeObjects(
   const manifests = manifestsOf(plan, fragments, layout, table);
   let present = 0;
   for (let row = 0; row < table.rows; row++) if (manifests.offsets[row]! < manifests.offsets[row + 1]!) present++;
-  const path = "0/object_index";
+  const path = "object_index";
   await arrays.blobs(
     `${path}/manifests`,
     table.rows,
@@ -86,7 +86,7 @@ export async function writeObjectAttributes(arrays: Arrays, objects: Objects, ta
   const columns = objects.columns(table);
   for (const [name, { info, values, fill }] of columns) {
     const { row_shape: _, ...more } = described(info);
-    await arrays.table(`0/object_attributes/${name}`, values, fill, ROWS, {
+    await arrays.table(`object_attributes/${name}`, values, fill, ROWS, {
       zv_array: "object_attribute",
       name,
       dtype: dtypeName(values.dtype),
@@ -95,7 +95,7 @@ export async function writeObjectAttributes(arrays: Arrays, objects: Objects, ta
       ...(fill === null || fill === false ? {} : { fill_sentinel_meaning: "absent" }),
     });
   }
-  if (columns.size > 0) await arrays.document("0/object_attributes", groupDocument());
+  if (columns.size > 0) await arrays.document("object_attributes", groupDocument());
   return columns.size > 0;
 }
 
@@ -125,7 +125,7 @@ export async function writeGroups(
   const ranges = Object.fromEntries(
     Array.from(groups.ranges, ([group, { start, stop }]): [string, Json] => [`${group}`, [start, stop]]),
   );
-  await arrays.blobs("0/groups", groups.count, (from, to, size) => Blobs.encodeChunk(blobs, from, to, size), {
+  await arrays.blobs("groups", groups.count, (from, to, size) => Blobs.encodeChunk(blobs, from, to, size), {
     zv_array: "groups",
     num_groups: groups.count,
     ...(groups.ranges.size === 0 ? {} : { group_ranges: ranges }),
@@ -138,7 +138,7 @@ export async function writeGroups(
     const { info, values } = tableOf(column.info, column.values, { rows: found, numbers });
     const { row_shape: _, ...more } = described(info);
     const attributes = { zv_array: "groupings_attribute", name, dtype: dtypeName(values.dtype), shape: values.shape };
-    await arrays.table(`0/group_attributes/${name}`, values, null, WHOLE, { ...attributes, ...more });
+    await arrays.table(`group_attributes/${name}`, values, null, WHOLE, { ...attributes, ...more });
   }
-  if (columns.size > 0) await arrays.document("0/group_attributes", groupDocument());
+  if (columns.size > 0) await arrays.document("group_attributes", groupDocument());
 }

@@ -117,23 +117,33 @@ export function unitsOf(
   return units;
 }
 
+const FEW = 1000; // keys up to which every cell has its own: an edit then writes no more than what it changes
 const FILES = 50_000; // keys beyond which nobody wants to copy or list a store
-const SHARDS = 4096; // cells of a shard, at most
+const SHARD = 2 << 20; // bytes that are kept together, before they are compressed
+const CELLS = 4096; // of a shard, at most
 
-/** As asked for; by default none, unless there would be too many keys: then as few cells as bring them below that. */
+/**
+ * As asked for. By default none where the level has few keys; else shards of about 2 MiB, and larger ones where that leaves
+ * too many keys. `cellBytes` is what a cell of the largest array has on average.
+ */
 export function shardFor(
   sharding: Plan["sharding"] = "auto",
   shape: readonly number[],
   keys: number,
+  cellBytes: number,
 ): readonly number[] | undefined {
-  if (sharding === "none") return undefined;
+  if (sharding === "none" || (sharding === "auto" && keys <= FEW)) return undefined;
   if (sharding === "auto") {
-    if (keys <= FILES) return undefined;
     const shard = shape.map(() => 1);
-    const cells = (): number => shard.reduce((product, n) => product * n, 1);
-    for (let axis = 0; keys / cells() > FILES / 2 && 2 * cells() <= SHARDS; axis = (axis + 1) % shape.length)
+    let cells = 1;
+    for (let axis = 0; 2 * cells <= CELLS; axis = (axis + 1) % shape.length) {
+      if (2 * cells * cellBytes > SHARD && keys / cells <= FILES / 2) break;
+      if (shard.every((size, a) => size >= shape[a]!)) break;
+      if (shard[axis]! >= shape[axis]!) continue;
       shard[axis]! *= 2;
-    return shard;
+      cells *= 2;
+    }
+    return cells === 1 ? undefined : shard;
   }
   const shard = typeof sharding === "number" ? shape.map(() => sharding) : sharding;
   if (shard.length !== shape.length || !shard.every((n) => Number.isInteger(n) && n >= 1))

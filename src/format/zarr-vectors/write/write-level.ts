@@ -1,45 +1,66 @@
 /** One level on its way: batches come in, and in the end its arrays and documents. */
-import type { JsonObject } from "../../../bytes/json.js";
 import { bytesOf } from "../../../codec/numeric.js";
 import { InvalidInput } from "../../../errors.js";
+import type { AttributeInfo } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
 import { sealsOf } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
 import { spool } from "./spill.js";
-import { type Arrays07, within } from "./write-07-arrays.js";
+import type { Arrays07 } from "./write-07-arrays.js";
 import { linkWriter07 } from "./write-07-links.js";
 import type { Arrays, Grid } from "./write-arrays.js";
 import { type Dtype, dtypeSize, type Extent, inPieces, type Rows } from "./write-batch.js";
 import { writeChunks } from "./write-chunks.js";
 import { intakes, takeColumns } from "./write-columns.js";
 import { checkGrid, cutter } from "./write-cut.js";
-import { groupDocument, levelDocument, rootDocument } from "./write-documents.js";
+import { type Document, groupDocument, levelDocument } from "./write-documents.js";
 import { type GroupMembers, writeGroups, writeObjectAttributes, writeObjects } from "./write-index.js";
 import { layoutOf, shardFor } from "./write-layout.js";
 import { linkWriter } from "./write-links.js";
-import { objectsFor } from "./write-objects.js";
+import { type Objects, type ObjectTable, objectsFor } from "./write-objects.js";
 
 export interface LevelContext {
+  /** Of level 0; a coarser one has its own chunks and bins in it. */
   readonly plan: Plan;
   readonly dtype: Dtype;
   readonly chunkShape: readonly number[];
+  /** Below the level. */
   readonly arrays: Arrays;
   /** The same in format 0.7.0. */
   readonly old: Arrays07 | undefined;
   readonly scratch: Scratch;
 }
 
+/** What a coarser level says of itself, and level 0 for its ids. */
+export interface Coarser {
+  readonly level: number;
+  readonly renumber: boolean;
+  readonly finest: LevelWriter;
+  readonly said: Document;
+}
+
+/** What came of a level. */
+export interface WrittenLevel {
+  /** Objects share fragments. */
+  readonly shared: boolean;
+  /** It keeps the ids of level 0. */
+  readonly preserves: boolean;
+  readonly attributes: { readonly vertex: readonly AttributeInfo[]; readonly object: readonly AttributeInfo[] };
+}
+
 export interface LevelWriter {
   /** Checks a batch; what it gives takes it. */
   prepare(rows: Rows, extent: Extent): () => Promise<void>;
-  /** Writes everything but the root; that document. */
+  /** Writes everything of the level. */
   finish(
     bounds: { readonly min: readonly number[]; readonly max: readonly number[] },
     groups: { readonly members: readonly GroupMembers[]; readonly columns: Columns } | undefined,
-    name: string,
-  ): Promise<Uint8Array>;
-  header(format: string, attributes: JsonObject): Promise<void>;
+    coarser: Coarser | undefined,
+  ): Promise<WrittenLevel>;
+  readonly objects: Objects;
+  /** When it is finished; undefined for points without objects. */
+  readonly table: ObjectTable | undefined;
 }
 
 const UNKNOWN = -2;
@@ -53,15 +74,19 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const objects = objectsFor(plan);
   const cuts = cutter(plan, chunkShape, withObjects);
   const taken = intakes(plan.attributes?.vertex, first?.vertexColumns ?? new Map());
-  const linked = () =>
-    old === undefined ? linkWriter(plan, cuts, scratch) : linkWriter07(plan, cuts, scratch, within(old, "0"));
+  const linked = () => (old === undefined ? linkWriter(plan, cuts, scratch) : linkWriter07(plan, cuts, scratch, old));
   const links = plan.linkWidth > 0 ? linked() : undefined;
   const whose = withObjects && !kind.path ? [4] : [];
   const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
   const vertices = spool(widths, scratch);
   const sizes: number[] = []; // vertices of each chunk
+  let table: ObjectTable | undefined;
 
   return {
+    objects,
+    get table() {
+      return table;
+    },
     prepare(rows, extent) {
       const { ids, parts, count } = rows;
       checkGrid(extent.min, extent.max, chunkShape);
@@ -98,9 +123,9 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       };
     },
 
-    async finish(bounds, groups, name) {
+    async finish(bounds, groups, coarser) {
       const total = sizes.reduce((sum, size) => sum + size, 0);
-      if (total === 0 && objects.count === 0 && plan.empty === "raise")
+      if (total === 0 && objects.count === 0 && coarser === undefined && plan.empty === "raise")
         throw new InvalidInput("there is nothing to write: no batch had a vertex or an object");
       checkGrid(bounds.min, bounds.max, chunkShape);
       // What belongs to nobody where everything must belong to somebody is the object 0, as the reference has it.
@@ -112,13 +137,17 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         for (const again of cuts.repeated.values())
           for (const [i, own] of again.entries()) again[i] = { ...own, owner: 1 };
       }
-      const table = withObjects ? objects.finish() : undefined;
+      const { finest, renumber = false } = coarser ?? {};
+      const above = finest?.table && { objects: finest.objects, table: finest.table, renumber };
+      table = withObjects ? objects.finish(above) : undefined;
       const origin = chunkShape.map((size, axis) => Math.floor(bounds.min[axis]! / size));
       const shape = chunkShape.map((size, axis) =>
         Math.max(1, Math.floor(bounds.max[axis]! / size) - origin[axis]! + 1),
       );
       const arrayCount = 2 + taken.length + (table === undefined ? 0 : 1) + ((links?.count ?? 0) > 0 ? dims : 0);
-      const shard = shardFor(old === undefined ? plan.sharding : "none", shape, chunks.count * arrayCount);
+      const cellBytes = (total * widths[0]!) / Math.max(1, chunks.count);
+      const sharding = old === undefined ? plan.sharding : "none";
+      const shard = shardFor(sharding, shape, chunks.count * arrayCount, cellBytes);
       const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
       const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
       const rowBytes = widths.reduce((sum, width) => sum + width, 0);
@@ -135,20 +164,20 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       });
       const present = ["vertices"];
       if (taken.length > 0) {
-        await arrays.document("0/vertex_attributes", groupDocument());
+        await arrays.document("vertex_attributes", groupDocument());
         present.push("vertex_attributes");
       }
       let family: Uint8Array | null = null;
       const watching: Arrays = {
         ...arrays,
         document(path, bytes) {
-          if (path === "0/links/0") family = bytes;
+          if (path === "links/0") family = bytes;
           return arrays.document(path, bytes);
         },
       };
       present.push(...((await links?.finish(watching, layout)) ?? []));
       if (table !== undefined) {
-        if (owners !== undefined) await arrays.document("0/fragment_attributes", groupDocument());
+        if (owners !== undefined) await arrays.document("fragment_attributes", groupDocument());
         const index = await writeObjects(plan, arrays, fragments, layout, table);
         await owners?.finish({
           ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
@@ -158,28 +187,26 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         if (await writeObjectAttributes(arrays, objects, table)) present.push("object_attributes");
       }
       if (groups !== undefined) {
-        await writeGroups(arrays, groups.members, groups.columns, (id) => table && objects.idOf(id, table));
+        await writeGroups(arrays, groups.members, groups.columns, (id) =>
+          table === undefined ? undefined : objects.idOf(id, table),
+        );
         present.push("groups", ...(groups.columns.size > 0 ? ["group_attributes"] : []));
       }
+      const preserves = above !== undefined && !renumber;
+      const inherited = { preserves_object_ids: true, inherited_num_objects: finest?.table?.rows ?? 0 };
       await arrays.document(
-        "0",
-        levelDocument({ vertices: stored, arrays: present, shared, tiled: old === undefined }),
+        "",
+        levelDocument({
+          vertices: stored,
+          arrays: present,
+          shared,
+          tiled: old === undefined,
+          level: coarser?.level,
+          more: { ...coarser?.said, ...(preserves ? inherited : {}) },
+        }),
       );
-      return rootDocument(plan, {
-        name,
-        chunkShape,
-        bounds,
-        capabilities: shared ? ["shared_fragments"] : [],
-        attributes: {
-          vertex: taken.map(({ info }) => info),
-          object: table === undefined ? [] : [...objects.columns(table).values()].map(({ info }) => info),
-        },
-      });
-    },
-
-    async header(format, attributes) {
-      await arrays.document("headers", groupDocument());
-      await arrays.document(`headers/${format}`, groupDocument(attributes));
+      const infos = table === undefined ? [] : [...objects.columns(table).values()].map(({ info }) => info);
+      return { shared, preserves, attributes: { vertex: taken.map(({ info }) => info), object: infos } };
     },
   };
 }

@@ -27,7 +27,7 @@ import type { Arrays } from "./write-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
 import type { Cutter, Places } from "./write-cut.js";
 import { groupDocument, sealedDocument } from "./write-documents.js";
-import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
+import { type Layout, orderBy, shardFor, unitsOf, upTo } from "./write-layout.js";
 import { Growing, numbering } from "./write-numbering.js";
 
 export interface LinkWriter {
@@ -47,6 +47,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
   let taken: Intake[] | undefined;
   let rows: Spool | undefined;
   let [count, physical] = [0, 0];
+  const sizes: number[] = []; // links of each cell
   const tuple = new Int32Array(1 + (width - 1) * dims);
   const at = new Int32Array(width);
   const sorted = new Int32Array(width);
@@ -93,12 +94,13 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
   /** Ends by place, `width` for each link, and attributes. */
   async function store(places: Places, columns: readonly Uint8Array[]): Promise<void> {
     const links = places.fragment.length / width;
-    const buckets = new Growing();
-    const which = new Growing(); // the link of each row
+    const buckets = new Growing(links);
+    const which = new Growing(links); // the link of each row
     for (let l = 0; l < links; l++) {
       for (let k = 0; k < width; k++) at[k] = fragments.chunk.values[places.fragment[l * width + k]!]!;
       for (let copies = cellsOf(buckets); copies > 0; copies--) which.push(l);
     }
+    for (let row = 0; row < which.length; row++) sizes[buckets.values[row]!] = (sizes[buckets.values[row]!] ?? 0) + 1;
     count += links;
     physical += which.length;
     const pick = (column: Uint8Array): Uint8Array =>
@@ -132,7 +134,6 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     bridges: (places) => store(places, []),
     async finish(arrays, layout) {
       if (kind.path && count === 0) return [];
-      const { grid } = layout;
       // Cells by the array that they are in; that of links within a chunk is there even if it is empty, for editors.
       const offsets = numbering((width - 1) * dims);
       if (!kind.path) offsets.of(new Int32Array((width - 1) * dims));
@@ -148,12 +149,16 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
         const intra = LinkOffsets.isIntra(shifts);
         const perm = !intra && (duplicate || !directed);
         const segment = LinkOffsets.format(shifts);
-        const links = await arrays.cells(`0/links/0/${segment}`, grid);
-        const groups = intra ? await arrays.cells("0/link_fragments", grid) : undefined;
-        const columns = await Promise.all(
-          names.map((name) => arrays.cells(`0/link_attributes/${name}/0/${segment}`, grid)),
-        );
         const own = byArray.sorted.subarray(byArray.offsets[array], byArray.offsets[array + 1]);
+        const bytes = own.reduce((sum, cell) => sum + sizes[cell]!, 0) * 8 * (width + 1);
+        const keys = cells.count + 3 * layout.chunkCount;
+        const shard = shardFor(plan.sharding, layout.grid.shape, keys, bytes / Math.max(1, own.length));
+        const grid = { ...layout.grid, shard };
+        const links = await arrays.cells(`links/0/${segment}`, grid);
+        const groups = intra ? await arrays.cells("link_fragments", grid) : undefined;
+        const columns = await Promise.all(
+          names.map((name) => arrays.cells(`link_attributes/${name}/0/${segment}`, grid)),
+        );
         const chunkOf = own.map((cell) => cells.tuples[cell * tuple.length]!);
         await forEachConcurrent(
           unitsOf(grid, chunkOf, () => 1 << 14),
@@ -193,9 +198,9 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
         for (const [c, column] of columns.entries())
           await column.finish({ zv_array: "link_attribute", name: names[c]!, ...where, ...taken![c]!.attributes() });
       }
-      await arrays.document("0/links", groupDocument());
+      await arrays.document("links", groupDocument());
       await arrays.document(
-        "0/links/0",
+        "links/0",
         sealedDocument({
           zv_array: "links_family",
           level_delta: 0,
@@ -207,11 +212,11 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
           num_physical_records: physical,
         }),
       );
-      if (names.length > 0) await arrays.document("0/link_attributes", groupDocument());
+      if (names.length > 0) await arrays.document("link_attributes", groupDocument());
       for (const name of names) {
-        await arrays.document(`0/link_attributes/${name}`, groupDocument());
+        await arrays.document(`link_attributes/${name}`, groupDocument());
         const family = { zv_array: "link_attribute_family", name, level_delta: 0, num_links: count };
-        await arrays.document(`0/link_attributes/${name}/0`, groupDocument(family));
+        await arrays.document(`link_attributes/${name}/0`, groupDocument(family));
       }
       return kind.path ? [] : names.length > 0 ? ["links", "link_attributes"] : ["links"];
 

@@ -62,8 +62,13 @@ export function numbering(rank: number): Numbering {
 
 /** A list of numbers that grows. */
 export class Growing {
-  values = new Uint32Array(64);
+  values: Uint32Array;
   length = 0;
+
+  /** With room for so many. */
+  constructor(room = 64) {
+    this.values = new Uint32Array(Math.max(1, room));
+  }
 
   push(value: number): void {
     if (this.length === this.values.length) {

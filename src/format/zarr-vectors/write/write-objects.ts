@@ -25,6 +25,15 @@ export interface ObjectTable {
   readonly numbers: Int32Array;
   /** The row of each number. */
   readonly rowOf: Uint32Array;
+  /** Of a level that was numbered anew: the ids that its objects have in level 0. */
+  readonly level0?: BigInt64Array | undefined;
+}
+
+/** Level 0, for a coarser level. */
+export interface Finest {
+  readonly objects: Objects;
+  readonly table: ObjectTable;
+  readonly renumber: boolean;
 }
 
 export interface Objects {
@@ -37,7 +46,10 @@ export interface Objects {
   numberOf(id: bigint): number | undefined;
   /** A new object that nobody has named: its id will be the next after the largest. */
   nameless(): number;
-  finish(): ObjectTable;
+  /** A coarser level has the ids of level 0, and a row for every one of them; or it is numbered anew. */
+  finish(finest?: Finest): ObjectTable;
+  /** All ids under which objects came. */
+  readonly names: Iterable<bigint>;
   /** The id that an object has in the store; undefined for one that never came. */
   idOf(id: bigint, table: ObjectTable): bigint | undefined;
   columns(
@@ -45,6 +57,11 @@ export interface Objects {
   ): Map<string, { readonly info: AttributeInfo; readonly values: NdArray; readonly fill: Json }>;
 }
 
+const RENUMBERED: AttributeInfo = {
+  name: "level0_object_id",
+  dtype: { kind: "int", size: 8, endian: "little" },
+  channels: 1,
+};
 const MOST_ROWS = 2 ** 27; // 1 GiB of ids: who preserves ids beyond that wants "sparse"
 
 export function objectsFor({ ids: mode, attributes }: Plan): Objects {
@@ -85,6 +102,21 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
     }
   }
 
+  function below({ objects, table, renumber }: Finest): ObjectTable {
+    if (!renumber) for (const id of objects.names) if (!numbers.has(id)) numbers.set(id, names.push(id) - 1);
+    const ids = BigInt64Array.from(names, (id) => {
+      const own = id === undefined ? undefined : objects.idOf(id, table);
+      if (own === undefined)
+        throw new InvalidInput(
+          `a coarser level has ${id === undefined ? "a part without an id" : `the object ${id}`}, which level 0 has not`,
+        );
+      return own;
+    });
+    if (!renumber) return mode === "sparse" ? inOrder(ids) : withGaps(ids, table.rows);
+    const { ids: level0, ...sorted } = inOrder(ids);
+    return { ...sorted, ids: level0.map((_, row) => BigInt(row)), level0 };
+  }
+
   return {
     get count() {
       return names.length;
@@ -113,7 +145,9 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
     },
     numberOf: (id) => numbers.get(id),
     nameless: () => names.push(undefined) - 1,
-    finish() {
+    names: numbers.keys(),
+    finish(finest) {
+      if (finest !== undefined) return below(finest);
       const ids = new BigInt64Array(names.length);
       let largest = -1n;
       for (const [number, id] of names.entries()) {
@@ -123,15 +157,20 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
       if (mode !== "dense") for (const [number, id] of names.entries()) if (id === undefined) ids[number] = ++largest;
       return mode === "preserve" ? withGaps(ids) : inOrder(ids);
     },
-    idOf(id, { ids, rowOf }) {
+    idOf(id, { ids, rowOf, level0 = ids }) {
       const number = numbers.get(id);
-      return number === undefined ? undefined : ids[rowOf[number]!];
+      return number === undefined ? undefined : level0[rowOf[number]!];
     },
     columns(table) {
       const out = new Map<string, { info: AttributeInfo; values: NdArray; fill: Json }>();
       for (const info of declared ?? []) {
         const held = tables.get(info.name) ?? { info, values: noValues(info) };
         out.set(info.name, tableOf(held.info, longer(held, names.length * held.info.channels), table));
+      }
+      const { level0, rows } = table;
+      if (level0 !== undefined) {
+        const every = Int32Array.from({ length: rows }, (_, row) => row);
+        out.set(RENUMBERED.name, tableOf(RENUMBERED, level0, { rows, numbers: every }));
       }
       return out;
     },
@@ -149,9 +188,9 @@ function inOrder(ids: BigInt64Array): ObjectTable {
   return { rows, ids: sorted ? ids : ids.map((_, row) => ids[numbers[row]!]!), numbers, rowOf };
 }
 
-/** A row for every id from 0 to the largest. */
-function withGaps(ids: BigInt64Array): ObjectTable {
-  let largest = -1n;
+/** A row for every id from 0 to the largest, and at least so many. */
+function withGaps(ids: BigInt64Array, least = 0): ObjectTable {
+  let largest = BigInt(least) - 1n;
   for (const id of ids) {
     if (id < 0n) throw new InvalidInput(`the object id ${id} cannot be preserved: rows start at 0`);
     if (id > largest) largest = id;

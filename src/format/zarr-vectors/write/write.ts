@@ -20,14 +20,17 @@ import { urlOf } from "../../zarr/node.js";
 import { openStore, vectorDataset } from "../open.js";
 import type { ZarrVectors } from "../read/dataset.js";
 import { planOf, type VectorDescription } from "./description.js";
+import { checkLevel, type LevelDescription, planOfLevel, saidOf } from "./description-level.js";
 import { queue } from "./spill-batches.js";
 import { arrays07 } from "./write-07-arrays.js";
 import { arraysIn } from "./write-arrays.js";
 import { type BatchParts, type Dropped, type Dtype, type Rows, rowsOf } from "./write-batch.js";
+import { groupDocument, rootDocument } from "./write-documents.js";
 import type { GroupMembers } from "./write-index.js";
 import { type LevelWriter, levelWriter } from "./write-level.js";
 import { chooseShape, sampleOf } from "./write-shape.js";
 
+export type { LevelDescription } from "./description-level.js";
 export type { BatchParts } from "./write-batch.js";
 export type { GroupMembers } from "./write-index.js";
 
@@ -41,12 +44,18 @@ export interface VectorWriteOptions extends ReadOptions {
   readonly scratch?: ScratchPlace | undefined;
 }
 
-/** A store on its way. */
-export interface VectorWriter {
+/** A level on its way. */
+export interface VectorLevelWriter {
   /** Takes a batch, whole or not at all. An object that comes again goes on. */
   add(batch: BatchParts): Promise<void>;
   /** The groups, by their number, and their attributes. */
   groups(members: readonly GroupMembers[], columns?: Columns): void;
+}
+
+/** A store on its way; what is added is level 0. */
+export interface VectorWriter extends VectorLevelWriter {
+  /** A coarser level, by its number. Ids are those of level 0, and every object of it has a row in each level. */
+  level(level: number, description: LevelDescription): VectorLevelWriter;
   /** What the policies have left out so far. */
   readonly dropped: Readonly<Dropped>;
   /** Writes the store and opens it. */
@@ -56,6 +65,15 @@ export interface VectorWriter {
 }
 
 const MEMORY = 512 << 20;
+
+/** What is known of a level before it is written. */
+interface LevelState {
+  readonly description: LevelDescription | undefined;
+  readonly waiting: ReturnType<typeof queue>;
+  dtype: Dtype | undefined;
+  writer: LevelWriter | undefined;
+  groups: { readonly members: readonly GroupMembers[]; readonly columns: Columns } | undefined;
+}
 
 /** Begins a store; Conflict where something is. */
 export async function createZarrVectors(
@@ -77,18 +95,31 @@ export async function createZarrVectors(
     },
   });
   const scratch = scratchIn(options.scratch ?? { store, at: Prefix.join(at, LOGS) }, maxMemory, signal);
-  const old = plan.formatVersion === "0.7.0" ? arrays07(tracked, at, plan, signal) : undefined;
-  const arrays = old ?? arraysIn(tracked, at, plan, signal);
+  const arraysAt = (path: string) => {
+    const below = path === "" ? at : Prefix.join(at, path);
+    const old = plan.formatVersion === "0.7.0" ? arrays07(tracked, below, plan, signal) : undefined;
+    return { arrays: old ?? arraysIn(tracked, below, plan, signal), old };
+  };
 
   const extent = { min: new Float64Array(plan.dims).fill(Infinity), max: new Float64Array(plan.dims).fill(-Infinity) };
   const dropped = { vertices: 0, objects: 0 };
-  const waiting = queue(scratch);
   const sample = sampleOf(plan.dims);
-  let dtype: Dtype | undefined = plan.dtype;
-  let groups: { readonly members: readonly GroupMembers[]; readonly columns: Columns } | undefined;
-  let level: LevelWriter | undefined;
+  const levels = new Map<number, LevelState>();
   let state: "open" | "failed" | "ended" = "open";
   let turn: Promise<unknown> = Promise.resolve();
+
+  const begin = (level: number, own: LevelDescription | undefined): LevelState => {
+    const begun = {
+      description: own,
+      waiting: queue(scratch),
+      dtype: own?.dtype ?? plan.dtype,
+      writer: undefined,
+      groups: undefined,
+    };
+    levels.set(level, begun);
+    return begun;
+  };
+  const finest = begin(0, undefined);
 
   const mustBeOpen = (): void => {
     if (state === "ended")
@@ -96,8 +127,16 @@ export async function createZarrVectors(
     if (state === "failed")
       throw new InvalidInput(`the writer of ${urlOf(store, at)} has failed; all that is left is to abort it`);
   };
-  const levelFor = (chunkShape: readonly number[], first: Rows | undefined): LevelWriter =>
-    levelWriter({ plan, dtype: dtype ?? "float32", chunkShape, arrays, old, scratch }, first);
+  const writerFor = (
+    level: number,
+    { description: own, dtype = "float32" }: LevelState,
+    shape: readonly number[],
+    first: Rows | undefined,
+  ): LevelWriter => {
+    const levelPlan = own === undefined ? plan : planOfLevel(plan, shape, own);
+    const chunkShape = own === undefined ? shape : (levelPlan.chunkShape as readonly number[]);
+    return levelWriter({ plan: levelPlan, dtype, chunkShape, ...arraysAt(`${level}`), scratch }, first);
+  };
 
   /** Batches one after the other, whoever waits for them. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -106,10 +145,10 @@ export async function createZarrVectors(
     return mine;
   };
 
-  async function take(batch: BatchParts): Promise<void> {
+  async function take(level: number, to: LevelState, batch: BatchParts): Promise<void> {
     mustBeOpen();
     signal?.throwIfAborted();
-    const type = dtype ?? (batch.positions instanceof Float64Array ? "float64" : "float32");
+    const type = to.dtype ?? (batch.positions instanceof Float64Array ? "float64" : "float32");
     const before = { min: extent.min.slice(), max: extent.max.slice(), ...dropped };
     const undo = (): void => {
       extent.min.set(before.min);
@@ -121,15 +160,15 @@ export async function createZarrVectors(
     let commit: () => Promise<void>;
     try {
       rows = rowsOf(plan, type, batch, extent, batch.repeats === true ? { vertices: 0, objects: 0 } : dropped);
-      dtype = type;
+      to.dtype = type;
       if (plan.chunkShape === "auto") {
         commit = async () => {
-          if (!rows.repeats) sample.add(rows.positions);
-          await waiting.add(rows);
+          if (!rows.repeats && level === 0) sample.add(rows.positions);
+          await to.waiting.add(rows);
         };
       } else {
-        level ??= levelFor(plan.chunkShape, rows);
-        commit = level.prepare(rows, extent);
+        to.writer ??= writerFor(level, to, plan.chunkShape, rows);
+        commit = to.writer.prepare(rows, extent);
       }
     } catch (error) {
       undo();
@@ -145,14 +184,41 @@ export async function createZarrVectors(
     state = "failed";
     const bounds = boundsOf(plan, extent);
     const shape = plan.chunkShape === "auto" ? chooseShape(sample, bounds, plan.axes, plan.binShape) : plan.chunkShape;
-    for await (const rows of waiting.take()) {
-      level ??= levelFor(shape, rows);
-      await level.prepare(rows, extent)();
+    const base = plan.binShape ?? shape;
+    const capabilities = new Set<string>();
+    const numbered: { level: number; binShape: readonly number[] }[] = [];
+    let attributes = {};
+    for (const [level, own] of [...levels].sort(([a], [b]) => a - b)) {
+      for await (const rows of own.waiting.take()) {
+        own.writer ??= writerFor(level, own, shape, rows);
+        await own.writer.prepare(rows, extent)();
+      }
+      own.writer ??= writerFor(level, own, shape, undefined);
+      const about = own.description && { ...saidOf(level, own.description, plan.dims, shape), finest: finest.writer! };
+      const result = await own.writer.finish(bounds, own.groups, about);
+      if (result.shared) capabilities.add("shared_fragments");
+      if (result.preserves) capabilities.add("preserved_object_ids");
+      if (level === 0) attributes = result.attributes;
+      const scale = own.description === undefined ? 1 : own.description.scale;
+      numbered.push({
+        level,
+        binShape: base.map((size, axis) => size * (typeof scale === "number" ? scale : scale[axis]!)),
+      });
     }
-    level ??= levelFor(shape, undefined);
-    const root = await level.finish(bounds, groups, nameOf(store, at, plan.name));
-    for (const [format, header] of Object.entries(plan.headers ?? {})) await level.header(format, header);
+    const { arrays } = arraysAt("");
+    for (const [format, header] of Object.entries(plan.headers ?? {})) {
+      await arrays.document("headers", groupDocument());
+      await arrays.document(`headers/${format}`, groupDocument(header));
+    }
     await scratch.clear();
+    const root = rootDocument(plan, {
+      name: nameOf(store, at, plan.name),
+      chunkShape: shape,
+      bounds,
+      capabilities: [...capabilities].sort(),
+      attributes,
+      levels: numbered,
+    });
     const key = Key.join(at, "zarr.json");
     written.add(key);
     await store.set(key, root, { signal, if: store.can.conditional ? { absent: true } : undefined });
@@ -160,12 +226,22 @@ export async function createZarrVectors(
     return vectorDataset(await openStore(store, at, options), options);
   }
 
-  return {
-    dropped,
-    add: (batch) => inTurn(() => take(batch)),
+  const faceOf = (level: number, own: LevelState): VectorLevelWriter => ({
+    add: (batch) => inTurn(() => take(level, own, batch)),
     groups(members, columns = new Map()) {
       mustBeOpen();
-      groups = { members, columns };
+      own.groups = { members, columns };
+    },
+  });
+  return {
+    dropped,
+    ...faceOf(0, finest),
+    level(level, own) {
+      mustBeOpen();
+      if (!Number.isSafeInteger(level) || level < 1 || levels.has(level))
+        throw new InvalidInput(`a coarser level should be a new number from 1 on, found ${level}`);
+      checkLevel(plan, own);
+      return faceOf(level, begin(level, own));
     },
     commit: () => inTurn(finish),
     abort: () =>
@@ -190,7 +266,7 @@ async function clearRemains(store: Store, at: Prefix, options: VectorWriteOption
       const where = urlOf(store, at);
       throw new Conflict(`${where} already holds something, such as ${key.slice(at.length)}`, {
         where,
-        hint: "Choose another place, or overwrite.",
+        hint: "Choose another place, or replace it: { overwrite: true }, --overwrite.",
       });
     }
     keys.push(key);
