@@ -127,16 +127,18 @@ export async function createUnsharded(store: Store, at: Prefix, options: WriteVa
 
 export async function editUnsharded(store: Store, at: Prefix, options: WriteValuesOptions): Promise<ValueEditor> {
   const { names = decimalNames, signal } = options;
-  const transaction = await Transaction.begin(store, at, { signal });
-  const inside = writer(transaction.store, at, options, {
-    commit: async () => void (await transaction.commit({ signal })),
-    abort: () => transaction.abort(),
+  const direct = options.transaction === false || !store.can.conditional;
+  const transaction = direct ? undefined : await Transaction.begin(store, at, { signal });
+  const place = transaction?.store ?? store;
+  const inside = writer(place, at, options, {
+    commit: async () => void (await transaction?.commit({ signal })),
+    abort: async () => transaction?.abort(),
   });
   return {
     ...inside,
     async delete(id) {
       for (const name of [names.nameOf(id), `${names.nameOf(id)}.gz`, names.beforeOf?.(id)])
-        if (name !== undefined) await transaction.store.delete(Key.join(at, name), { signal });
+        if (name !== undefined) await place.delete(Key.join(at, name), { signal });
     },
   };
 }

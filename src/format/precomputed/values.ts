@@ -117,6 +117,8 @@ export interface WriteValuesOptions extends OpenValuesOptions {
   readonly scratch?: ScratchPlace | undefined;
   /** Delete what is there first; else Conflict. Means nothing to edits. */
   readonly overwrite?: boolean | undefined;
+  /** Off where `store` is already that of a transaction: these are not nested, and `scratch` must be elsewhere. */
+  readonly transaction?: boolean | undefined;
 }
 
 /** Opens the map below a prefix; null for one file per id. Nothing is read before it is asked for. */

@@ -69,9 +69,10 @@ export function placeAll(ids: BigUint64Array, sharding: Sharding): Placed {
 }
 
 /** One id; InvalidInput where it does not fit 64 bits. */
-export function oneId(id: bigint): BigUint64Array {
+export function oneId(id: bigint, into = new BigUint64Array(1)): BigUint64Array {
   if (id < 0n || id > U64.MAX) throw new InvalidInput(`an id should be a whole number from 0 to 2^64 − 1, found ${id}`);
-  return BigUint64Array.of(id);
+  into[0] = id;
+  return into;
 }
 
 /** The low and high words of ids, in turn, where they lie. */
