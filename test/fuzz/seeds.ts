@@ -60,3 +60,14 @@ export const zip = fromBase64(
     "KAAAAGIvY1BLAQItAy0AAAAAAAAAIQBqujfPBQAAAAUAAAABAAAAAAAAAAAAAACAAVAAAABkUEsBAhQDFAAACAAAAAAhAAAAAAAAAAAAAAAAAAIAAAAA" +
     "AAAAAAAAAIABiAAAAMOpUEsFBgAAAAAEAAQAwwAAAKgAAAAAAA==",
 );
+
+/** Images of test/golden/images.json: as they were written, by the codec and the channels. */
+export function images(codec: "jpeg" | "png", channels: number): { shape: number[]; encoded: Uint8Array }[] {
+  const path = new URL("../golden/images.json", import.meta.url);
+  const { cases } = JSON.parse(readFileSync(path, "utf8")) as {
+    cases: { codec: string; dtype: string; shape: number[]; encoded: string }[];
+  };
+  return cases
+    .filter(({ codec: name, dtype, shape }) => name === codec && dtype === "|u1" && shape[0] === channels)
+    .map(({ shape, encoded }) => ({ shape, encoded: fromBase64(encoded) }));
+}

@@ -8,7 +8,7 @@ import { type ChunkCodec, CodecChain } from "../../src/codec/chain.js";
 import type { ChunkData, CodecSpec } from "../../src/codec/types.js";
 import { defaultLimits, type Limits } from "../../src/limits.js";
 import type { Target } from "./driver.js";
-import { chunks, files, lzma, texts } from "./seeds.js";
+import { chunks, files, images, lzma, texts } from "./seeds.js";
 
 const cap = 1 << 20;
 const limits: Limits = { ...defaultLimits, chunkBytes: cap };
@@ -71,6 +71,17 @@ const v1 = (name: string): Chunk => ({
   shape: [20, 70],
   encoded: () => files("zarr", new RegExp(`^v1/\\d+_${name}/\\d\\.\\d$`)),
 });
+
+/** All of one shape: that of the first. */
+const image = (name: "jpeg" | "png", channels: number): Target => {
+  const known = images(name, channels);
+  const [{ shape } = { shape: [] as number[] }] = known;
+  return chain(`${name}-${channels}`, [codec(name)], {
+    dtype: { kind: "uint", size: 1, endian: "little" },
+    shape,
+    encoded: () => known.filter((one) => `${one.shape}` === `${shape}`).map(({ encoded }) => encoded),
+  });
+};
 
 export const codecTargets: readonly Target[] = [
   ...["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"].map((cname) => blosc(cname, "shuffle")),
@@ -139,6 +150,10 @@ export const codecTargets: readonly Target[] = [
     dtype: { kind: "uint", size: 8, endian: "little" },
     shape: [2, 4, 4, 8],
   }),
+  image("png", 1),
+  image("png", 3),
+  image("jpeg", 1),
+  image("jpeg", 3),
   chain("sharding_indexed", [sharding([4, 16], asJson([little]), "end")]),
   chain("sharding_indexed-start", [
     sharding([4, 16], asJson([little, codec("zstd", { level: 1, checksum: false })]), "start"),
