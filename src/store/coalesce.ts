@@ -19,6 +19,8 @@ export interface CoalesceOptions {
   readonly gap?: number | undefined;
   /** A merged request is not longer than this, unless one range is: larger ones are better read side by side. */
   readonly longest?: number | undefined;
+  /** Where more requests than this would be under way for one key, further gaps are closed, until as much is read in vain as is asked for. */
+  readonly requests?: number | undefined;
 }
 
 type Value = Uint8Array | undefined;
@@ -30,7 +32,7 @@ interface Waiting extends Span {
 
 /** The store with near ranges of one key merged into one request. */
 export function coalesceStore(store: Store, options: CoalesceOptions = {}): Store {
-  const { gap = 64 << 10, longest = 16 << 20 } = options;
+  const { gap = 64 << 10, longest = 16 << 20, requests = Infinity } = options;
   const queues = new Map<Key, Waiting[]>();
 
   function flush(): void {
@@ -41,7 +43,7 @@ export function coalesceStore(store: Store, options: CoalesceOptions = {}): Stor
         if (signal?.aborted) done(Promise.reject(signal.reason));
         return !signal?.aborted;
       });
-      for (const run of runs(staying, gap, longest)) send(key, run);
+      for (const run of fewer(runs(staying, gap, longest), longest, requests)) send(key, run);
     }
   }
 
@@ -96,6 +98,28 @@ export function runs<T extends Span>(spans: readonly T[], gap: number, longest: 
       out.push([span]);
       end = span.offset + span.length;
     }
+  }
+  return out;
+}
+
+/** Closes the smallest gaps between runs first. */
+function fewer<T extends Span>(all: T[][], longest: number, requests: number): T[][] {
+  if (all.length <= requests) return all;
+  const sizes = all.map((run) => endOf(run) - run[0]!.offset);
+  let spare = sizes.reduce((sum, size) => sum + size, 0);
+  const gaps = all.slice(1).map((run, i) => ({ i, bytes: run[0]!.offset - endOf(all[i]!) }));
+  const closed = new Set<number>();
+  for (const { i, bytes } of gaps.sort((a, b) => a.bytes - b.bytes)) {
+    if (all.length - closed.size <= requests || bytes > spare) break;
+    spare -= Math.max(0, bytes);
+    closed.add(i);
+  }
+  const out = [all[0]!];
+  for (let i = 1; i < all.length; i++) {
+    const last = out.at(-1)!;
+    const fits = endOf(all[i]!) - last[0]!.offset <= longest;
+    if (closed.has(i - 1) && fits) last.push(...all[i]!);
+    else out.push(all[i]!);
   }
   return out;
 }

@@ -5,13 +5,14 @@
  *
  * The levels are those that the store lists. Where it cannot list, the root's multiscales document names them.
  */
-import type { JsonObject } from "../../../bytes/json.js";
+import { isJsonObject, type JsonObject } from "../../../bytes/json.js";
 import { Corrupt, NotFound, OctavoError, Unsupported } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
 import { Key, Prefix } from "../../../store/key.js";
 import { type Overlay, overlay } from "../../../store/overlay.js";
+import { packedStore } from "../../../store/packed.js";
 import type { Store } from "../../../store/types.js";
 import { readDocument } from "../../zarr/document.js";
 import { urlOf as nodeUrl } from "../../zarr/node.js";
@@ -54,6 +55,8 @@ export interface OpenedStore {
   nodes(level: number, options?: ReadOptions): Promise<LevelNodes>;
   /** What is below `parametric`, where that is there. */
   parametric(options?: ReadOptions): Promise<LevelNodes | undefined>;
+  /** Names below a path; undefined where neither the store nor consolidated metadata can tell. */
+  names(path: string, options?: ReadOptions): Promise<readonly string[] | undefined>;
   /** The headers of other formats that were kept, by format: `headers/trk` … */
   headers(options?: ReadOptions): Promise<ReadonlyMap<string, JsonObject>>;
   /**
@@ -125,9 +128,18 @@ async function openFound(below: Store, at: Prefix, first: Found, options: OpenSt
   const edited = !first.files && first.consolidated === undefined && compareVersions(version, "0.9.0") >= 0;
   const layer = edited && options.log !== false ? await overlay(below, at, options) : undefined;
   if (layer === undefined || layer.generation === 0)
-    return openGeneration(below, layer?.store ?? below, at, first, layer, options);
+    return openGeneration(below, layer?.store ?? published(below, at, first), at, first, layer, options);
   const again = await findRoot(layer.store, at, { ...options, get: undefined });
   return openGeneration(below, layer.store, at, again ?? first, layer, options);
+}
+
+/** A store that was published is read through its pack, unless its files are at hand. */
+function published(store: Store, at: Prefix, { consolidated, attributes }: Found): Store {
+  const { octavo_pack: pack } = attributes;
+  if (consolidated === undefined || !isJsonObject(pack) || "pathOf" in store) return store;
+  const { key, head } = pack;
+  const sound = typeof key === "string" && Key.is(key) && typeof head === "number" && Number.isSafeInteger(head);
+  return sound && head > 0 ? packedStore(store, at, { key, head }) : store;
 }
 
 async function openGeneration(
@@ -261,6 +273,7 @@ async function openGeneration(
     level: (number, options) => level(String(number), options?.signal),
     nodes: (number, options) => nodes(String(number), options?.signal),
     parametric: (options) => parametric("", options?.signal),
+    names: (path, options) => documents.names(path, options),
     changed: async (options) =>
       layer !== undefined && (layer.generation > 0 || below.can.write) && layer.changed(options),
     reopen: () => openStore(below, at, options),
