@@ -44,6 +44,15 @@ export async function readInfo(store: Store, at: Prefix, options: FormatOptions 
   return { store, at, where, info: readDocument(bytes, limits, where) };
 }
 
+/** The type that an `info` has, also where it does not say so; undefined where it is of another software. */
+export function typeOf({ info }: InfoAt): string | undefined {
+  const type = info["@type"];
+  if (typeof type === "string") return type.startsWith("neuroglancer_") ? type : undefined;
+  if (type !== undefined) return undefined;
+  if (Array.isArray(info.scales)) return "neuroglancer_multiscale_volume";
+  return info.sharding === undefined ? undefined : "neuroglancer_uint64_sharded_v1";
+}
+
 /** Writes the document: the last thing of every store, since whoever finds it expects the rest. */
 export async function writeInfo(store: Store, at: Prefix, info: WritableJson, signal?: AbortSignal): Promise<void> {
   await store.set(Key.join(at, "info"), encodeUtf8(stringifyJson(info), "info"), { signal });

@@ -5,7 +5,7 @@ import type { Dataset } from "../../model/dataset.js";
 import type { Finding, FormatOptions, RepairOptions, RepairReport, ValidateOptions } from "../../model/format.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import { type InfoAt, readInfo } from "./info.js";
+import { type InfoAt, readInfo, typeOf } from "./info.js";
 
 /** One kind of data. */
 export interface Kind {
@@ -20,16 +20,12 @@ interface KindEntry {
   load(): Promise<Kind>;
 }
 
-const KINDS: { readonly [type: string]: KindEntry } = {};
-
-/** The type that an `info` has, also where it does not say so; undefined where it is of another software. */
-export function typeOf({ info }: InfoAt): string | undefined {
-  const type = info["@type"];
-  if (typeof type === "string") return type.startsWith("neuroglancer_") ? type : undefined;
-  if (type !== undefined) return undefined;
-  if (Array.isArray(info.scales)) return "neuroglancer_multiscale_volume";
-  return info.sharding === undefined ? undefined : "neuroglancer_uint64_sharded_v1";
-}
+const KINDS: { readonly [type: string]: KindEntry } = {
+  neuroglancer_skeletons: {
+    name: "skeletons",
+    load: async () => (await import("./skeleton/kind.js")).skeletonKind,
+  },
+};
 
 /** The kind of a place, unless it is of another software; Unsupported where the type is not known. */
 export function kindOf(place: InfoAt): KindEntry | undefined {

@@ -1,0 +1,78 @@
+/** What this format holds as a dataset: one geometry, no groups, ids of 64 bits without a sign. */
+import { U64 } from "../../bytes/u64.js";
+import { InvalidInput, NotFound } from "../../errors.js";
+import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
+import type { LevelSource } from "../../model/source.js";
+import type { Geometry, Query, VectorDataset } from "../../model/vectors.js";
+import { select } from "../../query/select.js";
+import { oncePerKey } from "../zarr-vectors/nodes/once.js";
+
+/** What makes the difference. */
+export interface RowDataset extends Pick<VectorDataset, "url" | "axes" | "bounds" | "levels" | "attributes" | "notes"> {
+  readonly geometry: Geometry;
+  /** What a query needs of a level: less than all of it, where the query says so itself. */
+  source(level: number, query: Query, options?: ReadOptions): Promise<LevelSource>;
+  ids(options?: ReadOptions): Promise<BigUint64Array>;
+  /** What the query would read at most, without reading it. */
+  plan(query: Query, level: number, options?: ReadOptions): Promise<ReadPlan>;
+}
+
+export function rowDataset(own: RowDataset): VectorDataset {
+  const { url, geometry, axes, bounds, levels, attributes, notes } = own;
+  const check = (level: number): void => {
+    if (!levels.some((known) => known.level === level))
+      throw new NotFound(`${url} has no level ${level}; it has ${levels.map((known) => known.level).join(", ")}`);
+  };
+  const sourcesFor = (query: Query) => {
+    const sources = oncePerKey((level, signal) => own.source(Number(level), query, { signal }));
+    return async (level: number, options: ReadOptions = {}, wanted: Geometry = geometry): Promise<LevelSource> => {
+      check(level);
+      if (wanted !== geometry) throw new InvalidInput(`${url} has no ${wanted}; it has ${geometry}`, { where: url });
+      return sources(`${level}`, options.signal);
+    };
+  };
+  const source = sourcesFor({});
+  return {
+    kind: "vectors",
+    format: "precomputed",
+    version: "1",
+    url,
+    geometries: [geometry],
+    axes,
+    bounds,
+    crs: undefined,
+    levels,
+    attributes,
+    notes,
+    async describe(level = 0) {
+      check(level);
+      return levels.find((known) => known.level === level)!;
+    },
+    schema: async (level = 0, options) => (await source(level, options)).schema(options),
+    async objectIds(level = 0, options) {
+      check(level);
+      return own.ids(options);
+    },
+    groups: async () => [],
+    async groupMembers(group) {
+      throw new NotFound(`${url} has no group ${group}`, { where: url });
+    },
+    groupColumns: async () => new Map(),
+    headers: async () => new Map(),
+    source,
+    select(query = {}) {
+      const named = query.object === undefined ? query : { ...query, object: [...query.object] };
+      const selection = select({ levels, axes, source: sourcesFor(named) }, named);
+      return {
+        ...selection,
+        async plan(options = {}) {
+          return own.plan(named, await selection.level(options), options);
+        },
+      };
+    },
+  };
+}
+
+/** The ids that a query names, each once, ascending; what no id can be is nowhere. */
+export const namedIds = (object: Iterable<number | bigint>): BigUint64Array =>
+  BigUint64Array.from(new Set(Array.from(object, BigInt).filter((id) => id >= 0n && id <= U64.MAX))).sort();

@@ -1,0 +1,127 @@
+/**
+ * Skeletons as a dataset: each is an object and a piece of its own, in nanometres. There is no spatial index, so that a
+ * region is found by reading everything; `object` reads no more than what it names.
+ */
+import type { AttributeInfo, Column } from "../../../model/attributes.js";
+import type { ReadOptions } from "../../../model/dataset.js";
+import type { FormatOptions } from "../../../model/format.js";
+import type { Query, Schema, VectorDataset } from "../../../model/vectors.js";
+import type { Affine } from "../../../space/transform.js";
+import { once } from "../../zarr-vectors/nodes/once.js";
+import { allIds, costOf } from "../cost.js";
+import { folderOf, type InfoAt, numberDtype } from "../info.js";
+import { columnsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
+import { namedIds, rowDataset } from "../row-dataset.js";
+import { type Piece, rowSource } from "../row-source.js";
+import { present, skeletonsAt } from "./read.js";
+import type { Skeleton } from "./skeleton.js";
+
+/** Skeletons, opened. */
+export interface SkeletonDataset extends VectorDataset {
+  readonly skeletons: Awaited<ReturnType<typeof skeletonsAt>>;
+}
+
+export async function openSkeletonDataset(place: InfoAt, options: FormatOptions = {}): Promise<SkeletonDataset> {
+  const skeletons = await skeletonsAt(place, options);
+  const { url, info, values } = skeletons;
+  const { limits } = options;
+  const files = { store: place.store, at: place.at, sharding: info.sharding };
+  const table = once(async (now) =>
+    info.segmentProperties === undefined
+      ? undefined
+      : openSegmentProperties(place.store, folderOf(place.at, info.segmentProperties, place.where), { ...now, limits }),
+  );
+  const vertex = info.attributes.map(
+    ({ id, type, components }): AttributeInfo => ({ name: id, dtype: numberDtype(type), channels: components }),
+  );
+
+  /** The ids that are there: of those that a query names, or all. */
+  async function idsFor({ object }: Query, now: ReadOptions): Promise<BigUint64Array> {
+    if (object === undefined) return allIds(values, now);
+    const named = namedIds(object);
+    const found = new Uint8Array(named.length);
+    for await (const { rows, values: bytes } of values.getMany(named, now))
+      for (let i = 0; i < rows.length; i++) if (bytes[i] !== undefined) found[rows[i]!] = 1;
+    return named.filter((_, i) => found[i] === 1);
+  }
+
+  const dataset = rowDataset({
+    url,
+    geometry: "skeletons",
+    axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nanometer" })),
+    bounds: { min: [0, 0, 0].map(() => Number.NEGATIVE_INFINITY), max: [0, 0, 0].map(() => Number.POSITIVE_INFINITY) },
+    levels: [
+      {
+        level: 0,
+        vertices: undefined,
+        objects: undefined,
+        chunkShape: [0, 0, 0].map(() => Number.POSITIVE_INFINITY),
+        binShape: [0, 0, 0],
+      },
+    ],
+    attributes: {},
+    notes: info.undrawn,
+    ids: (now = {}) => allIds(values, { limits, ...now }),
+    plan: ({ object }, _level, now) => costOf(files, object && namedIds(object), now),
+    async source(level, query, now = {}) {
+      const reading = { limits, ...now };
+      const [ids, properties] = await Promise.all([idsFor(query, reading), table(reading)]);
+      const object = properties === undefined ? [] : propertyInfos(properties);
+      const schema: Schema = { vertex, link: [], fragment: [], object, group: [] };
+      return rowSource({
+        level,
+        dims: 3,
+        geometry: "skeletons",
+        linkWidth: 2,
+        schema,
+        rank: 1,
+        coords: Int32Array.from(ids, (_, i) => i),
+        boxes: undefined,
+        objects: { ids, starts: Uint32Array.from({ length: ids.length + 1 }, (_, i) => i) },
+        async *load(pieces, options) {
+          const wanted = BigUint64Array.from(pieces, (piece) => ids[piece]!);
+          for await (const { row, skeleton } of skeletons.getMany(wanted, { limits, ...options }))
+            yield [pieces[row]!, pieceOf(present(skeleton, `${url}/${wanted[row]}`), vertex, info.transform)] as const;
+        },
+        columns: async (names, wanted) =>
+          properties === undefined ? new Map() : columnsFor(properties, names, wanted),
+        cost: (pieces, options) =>
+          costOf(
+            files,
+            BigUint64Array.from(pieces, (piece) => ids[piece]!),
+            options,
+          ),
+      });
+    },
+  });
+  return { ...dataset, skeletons };
+}
+
+function pieceOf(
+  { vertices, edges, attributes }: Skeleton,
+  vertex: readonly AttributeInfo[],
+  transform: Affine | undefined,
+): Piece {
+  return {
+    positions: transform === undefined ? vertices : transformed(vertices, transform),
+    parts: Uint32Array.of(0, vertices.length / 3),
+    links: edges,
+    vertexColumns: new Map(
+      vertex.map((info): [string, Column] => [info.name, { info, values: attributes.get(info.name)! }]),
+    ),
+    objectColumns: new Map(),
+  };
+}
+
+/** In float64: what float32 would lose here is what brings two ends of an edge apart. */
+function transformed(vertices: Float32Array, { rows }: Affine): Float64Array {
+  const out = new Float64Array(vertices.length);
+  for (let v = 0; v < vertices.length; v += 3)
+    for (let axis = 0; axis < 3; axis++)
+      out[v + axis] =
+        rows[4 * axis]! * vertices[v]! +
+        rows[4 * axis + 1]! * vertices[v + 1]! +
+        rows[4 * axis + 2]! * vertices[v + 2]! +
+        rows[4 * axis + 3]!;
+  return out;
+}

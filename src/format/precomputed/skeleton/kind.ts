@@ -1,0 +1,6 @@
+/** Skeletons as one of the kinds of data of this format. */
+import type { Kind } from "../open.js";
+import { openSkeletonDataset } from "./dataset.js";
+import { validateSkeletons } from "./validate.js";
+
+export const skeletonKind: Kind = { open: openSkeletonDataset, validate: validateSkeletons };
