@@ -8,7 +8,7 @@ import type { Store } from "../../../store/types.js";
 import { together } from "../together.js";
 import type { ValueEditor, ValuesWritten, WriteValuesOptions } from "../values.js";
 import { buildShard, writeShard } from "./build.js";
-import { type Coder, coderFor, limitsFor } from "./coder.js";
+import { coderFor, limitsFor } from "./coder.js";
 import { existingShard } from "./existing.js";
 import { checkSharding } from "./parse.js";
 import type { Shard } from "./place.js";
@@ -24,17 +24,19 @@ export async function editSharded(
   sharding: Sharding,
   options: WriteValuesOptions = {},
 ): Promise<ValueEditor> {
+  const { signal } = options;
   const { scratch, coder, values } = await gathering(store, at, sharding, options);
   const writer = turns(`${store.url}/${at}`, scratch, values, coder, {
     abort: async () => {},
     commit: () =>
       together(store, at, options, async (into) => {
-        const rewrite = rewriter(
-          { store: into, at, sharding, coder, limits: limitsFor(options.limits) },
-          options.signal,
-        );
+        const place = { store: into, at, sharding, coder, limits: limitsFor(options.limits) };
+        const indexes = indexesOf(place, 0);
         const sum = { values: 0, bytes: 0, files: 0 };
-        for (const { shard, sections } of values.shards()) add(sum, await rewrite(shard, await sections(), "keep"));
+        for (const { shard, sections } of values.shards()) {
+          const existing = await existingShard(place, indexes, shard, { unreferenced: "keep", signal });
+          add(sum, await rewriteShard(place, shard, [...(existing ? [existing] : []), ...(await sections())], signal));
+        }
         return sum;
       }),
   });
@@ -66,12 +68,16 @@ export async function compactSharded(
   options: CompactOptions = {},
 ): Promise<Compacted> {
   checkSharding(sharding);
-  const coder: Coder = await coderFor(sharding);
+  const { unreferenced = "keep", signal } = options;
+  const coder = await coderFor(sharding);
   return together(store, at, options, async (into) => {
-    const rewrite = rewriter({ store: into, at, sharding, coder, limits: limitsFor(options.limits) }, options.signal);
+    const place = { store: into, at, sharding, coder, limits: limitsFor(options.limits) };
+    const indexes = indexesOf(place, 0);
     const sum = { values: 0, bytes: 0, files: 0, before: 0 };
-    for await (const shard of shardsOf({ store: into, at, sharding }, options.signal))
-      add(sum, await rewrite(shard, [], options.unreferenced ?? "keep"));
+    for await (const shard of shardsOf(place, signal)) {
+      const existing = await existingShard(place, indexes, shard, { unreferenced, signal });
+      add(sum, await rewriteShard(place, shard, existing ? [existing] : [], signal));
+    }
     return sum;
   });
 }
@@ -85,26 +91,20 @@ function add(sum: { values: number; bytes: number; files: number; before?: numbe
   if (sum.before !== undefined) sum.before += one.before;
 }
 
-/** Writes a shard anew: what is there, and over it what has changed. */
-function rewriter(place: ShardedPlace, signal: AbortSignal | undefined) {
-  const { store, at, sharding, coder } = place;
-  const indexes = indexesOf(place, 0);
-  return async (shard: Shard, changes: readonly Section[], unreferenced: "keep" | "drop"): Promise<Rewritten> => {
-    const existing = await existingShard(place, indexes, shard, { unreferenced, signal });
-    const { data } = filesOf(at, shard, sharding, "shard");
-    const old = filesOf(at, shard, sharding, "old");
-    let before = 0;
-    for (const key of [data, old.index, old.data]) before += (await store.stat(key, { signal }))?.size ?? 0;
-    const built = buildShard(
-      existing ? [existing, ...changes] : changes,
-      sharding,
-      coder,
-      "last",
-      `${store.url}/${at}`,
-    );
-    if (built !== undefined) await writeShard(store, data, built, signal);
-    else await store.delete(data, { signal });
-    for (const key of [old.index, old.data]) await store.delete(key, { signal });
-    return { values: built?.values ?? 0, bytes: built?.bytes ?? 0, files: built === undefined ? 0 : 1, before };
-  };
+/** Writes a shard anew, in the form of one file; without a shard where nothing is left. */
+export async function rewriteShard(
+  { store, at, sharding, coder }: ShardedPlace,
+  shard: Shard,
+  sections: readonly Section[],
+  signal: AbortSignal | undefined,
+): Promise<Rewritten> {
+  const { data } = filesOf(at, shard, sharding, "shard");
+  const old = filesOf(at, shard, sharding, "old");
+  let before = 0;
+  for (const key of [data, old.index, old.data]) before += (await store.stat(key, { signal }))?.size ?? 0;
+  const built = buildShard(sections, sharding, coder, "last", `${store.url}/${at}`);
+  if (built !== undefined) await writeShard(store, data, built, signal);
+  else await store.delete(data, { signal });
+  for (const key of [old.index, old.data]) await store.delete(key, { signal });
+  return { values: built?.values ?? 0, bytes: built?.bytes ?? 0, files: built === undefined ? 0 : 1, before };
 }

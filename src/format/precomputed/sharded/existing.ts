@@ -7,7 +7,7 @@
 import { radixOrder } from "../../../bytes/radix.js";
 import { Corrupt, LimitExceeded } from "../../../errors.js";
 import { runs } from "../../../store/coalesce.js";
-import { placedRoom, placer, type Shard, wordsOf } from "./place.js";
+import { type Placed, placedRoom, placer, type Shard, wordsOf } from "./place.js";
 import { endOf, type Found, GAP, type Indexes, LONGEST, type ShardedPlace, type ShardFiles } from "./read-index.js";
 import { GONE, offsetsOf, type Section } from "./section.js";
 import { Minishard, type Stretch } from "./shard-index.js";
@@ -16,12 +16,22 @@ export interface Existing extends Section {
   readonly files: ShardFiles;
 }
 
-/** Undefined where there is no such shard. Corrupt where ids are in the wrong place or come twice: that is for `repair`. */
+interface ExistingOptions {
+  readonly unreferenced: "keep" | "drop";
+  /**
+   * What to do about ids where nobody looks for them, and such that come twice. Corrupt, unless told: then the former are handed
+   * over, as they are stored, and of the latter the first stays, which is the one that readers find.
+   */
+  readonly misplaced?: (low: number, high: number, stored: Uint8Array, before: Uint8Array) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Undefined where there is no such shard. */
 export async function existingShard(
   place: ShardedPlace,
   indexes: Indexes,
   shard: Shard,
-  options: { readonly unreferenced: "keep" | "drop"; readonly signal?: AbortSignal | undefined },
+  options: ExistingOptions,
 ): Promise<Existing | undefined> {
   const found = await indexes.find(shard, undefined, options.signal);
   if (found === undefined) return undefined;
@@ -29,8 +39,9 @@ export async function existingShard(
   if (files === undefined) return undefined; // an index of nothing but empty minishards: as good as none
   const { placed, starts, sizes } = rowsOf(place, found);
   const where = `${place.store.url}/${files.data}`;
-  const order = radixOrder([placed.idLow, placed.idHigh, placed.minishard], sizes.length);
-  mustFit(placed, found, shard, order, where);
+  const sorted = radixOrder([placed.idLow, placed.idHigh, placed.minishard], sizes.length);
+  const { good, away } = sift(placed, found, shard, sorted);
+  if (options.misplaced === undefined) mustBeAll(placed, good, away, sorted, where);
   const befores =
     options.unreferenced === "keep"
       ? ownedBefore(
@@ -40,24 +51,26 @@ export async function existingShard(
           sizes,
         )
       : new Uint32Array(sizes.length);
-  const gathered = (column: Uint32Array): Uint32Array => Uint32Array.from(order, (row) => column[row]!);
-  const section = {
-    files,
-    idLow: gathered(placed.idLow),
-    idHigh: gathered(placed.idHigh),
-    minishard: gathered(placed.minishard),
-    sizes: gathered(sizes),
-    befores: gathered(befores),
+  const sectionOf = (order: Uint32Array): Existing => {
+    const gathered = (column: Uint32Array): Uint32Array => Uint32Array.from(order, (row) => column[row]!);
+    const section = {
+      files,
+      idLow: gathered(placed.idLow),
+      idHigh: gathered(placed.idHigh),
+      minishard: gathered(placed.minishard),
+      sizes: gathered(sizes),
+      befores: gathered(befores),
+    };
+    const own = Float64Array.from(order, (row) => starts[row]!);
+    return { ...section, read: reader(place, section, own, options.signal) };
   };
-  return {
-    ...section,
-    read: reader(
-      place,
-      section,
-      Float64Array.from(order, (row) => starts[row]!),
-      options.signal,
-    ),
-  };
+  const strays = sectionOf(away);
+  for (let i = 0; i < away.length; i++) {
+    const bytes = await strays.read(i, i + 1);
+    const before = strays.befores[i]!;
+    await options.misplaced!(strays.idLow[i]!, strays.idHigh[i]!, bytes.subarray(before), bytes.subarray(0, before));
+  }
+  return sectionOf(good);
 }
 
 function rowsOf(place: ShardedPlace, found: readonly Found[]) {
@@ -82,29 +95,45 @@ function rowsOf(place: ShardedPlace, found: readonly Found[]) {
   return { placed, starts, sizes };
 }
 
-/** Every id once, and where it is looked for. */
-function mustFit(
-  { idLow, idHigh, minishard, shardLow, shardHigh }: ReturnType<typeof placedRoom>,
+/** Rows in order, those that are found by their ids apart from those in the wrong place. */
+function sift(
+  { idLow, idHigh, minishard, shardLow, shardHigh }: Placed,
   found: readonly Found[],
   shard: Shard,
-  order: Uint32Array,
+  sorted: Uint32Array,
+): { readonly good: Uint32Array; readonly away: Uint32Array } {
+  const listedIn = new Uint32Array(sorted.length);
+  let row = 0;
+  for (const { number, minishard: own } of found) {
+    listedIn.fill(number, row, row + own.count);
+    row += own.count;
+  }
+  const isAway = (row: number): boolean =>
+    minishard[row] !== listedIn[row] || shardLow[row] !== shard.low || shardHigh[row] !== shard.high;
+  const good = sorted.filter((row) => !isAway(row));
+  return {
+    good: good.filter(
+      (row, i) => i === 0 || idLow[row] !== idLow[good[i - 1]!] || idHigh[row] !== idHigh[good[i - 1]!],
+    ),
+    away: sorted.filter(isAway),
+  };
+}
+
+function mustBeAll(
+  { idLow, idHigh }: Placed,
+  good: Uint32Array,
+  away: Uint32Array,
+  sorted: Uint32Array,
   where: string,
 ): void {
-  const idOf = (row: number): bigint => (BigInt(idHigh[row]!) << 32n) | BigInt(idLow[row]!);
-  const refuse = (row: number, how: string): Corrupt =>
-    new Corrupt(`${where} has the id ${idOf(row)} ${how}`, {
-      where,
-      hint: "Verify and repair it before it is changed.",
-    });
-  let row = 0;
-  for (const { number, minishard: own } of found)
-    for (let i = 0; i < own.count; i++, row++)
-      if (minishard[row] !== number || shardLow[row] !== shard.low || shardHigh[row] !== shard.high)
-        throw refuse(row, `in minishard ${number}, where nobody looks for it`);
-  for (let i = 1; i < order.length; i++) {
-    const [one, before] = [order[i]!, order[i - 1]!];
-    if (idLow[one] === idLow[before] && idHigh[one] === idHigh[before]) throw refuse(one, "twice");
-  }
+  if (good.length === sorted.length) return;
+  const row =
+    away[0] ?? sorted.find((row, i) => idLow[row] === idLow[sorted[i + 1]!] && idHigh[row] === idHigh[sorted[i + 1]!])!;
+  const id = (BigInt(idHigh[row]!) << 32n) | BigInt(idLow[row]!);
+  throw new Corrupt(`${where} has the id ${id} ${away.length > 0 ? "where nobody looks for it" : "twice"}`, {
+    where,
+    hint: "Verify and repair it before it is changed.",
+  });
 }
 
 /** For each value the bytes between it and whatever ends last before it; none where something reaches into it. */
