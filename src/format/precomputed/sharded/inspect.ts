@@ -100,7 +100,11 @@ async function inspectMinishard(
     const decoded = await coder.decodeIndex(bytes!, limits, async () => size);
     return { files, number, place, minishard: Minishard.parse(decoded, files.base, what) };
   } catch (error) {
-    return wrong("sharded/minishard-index", `${what} cannot be read: ${sentenceOf(error)}`);
+    const sentence = sentenceOf(error);
+    return wrong(
+      "sharded/minishard-index",
+      sentence.startsWith(what) ? sentence : `${what} cannot be read: ${sentence}`,
+    );
   }
 }
 

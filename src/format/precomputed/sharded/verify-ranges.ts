@@ -1,4 +1,7 @@
-/** Which bytes of a shard are whose: values within the file, none in the middle of another, and what nobody names. */
+/**
+ * Which bytes of a shard are whose: values within the file, none in the middle of another, and what nobody names; the latter
+ * only where every index could be read.
+ */
 import type { Finding } from "../../../model/format.js";
 import type { Store } from "../../../store/types.js";
 import type { Seen } from "./inspect.js";
@@ -11,7 +14,7 @@ interface Part {
   readonly id: bigint | undefined;
 }
 
-export function* checkRanges(store: Store, { files, size, found }: Seen): Generator<Finding> {
+export function* checkRanges(store: Store, { files, size, found, lost }: Seen): Generator<Finding> {
   const where = `${store.url}/${files.data}`;
   const parts: Part[] = [{ start: 0, end: files.base, id: undefined }];
   const outside: bigint[] = [];
@@ -43,7 +46,7 @@ export function* checkRanges(store: Store, { files, size, found }: Seen): Genera
         0,
         () => `${nameOf(part)} in ${where} begins at ${part.start}, within ${nameOf(last)}, which ends at ${last.end}`,
       );
-    else if (gap > 0 && part.id !== undefined)
+    else if (gap > 0 && !lost && part.id !== undefined)
       tally.add(
         "sharded/unreferenced",
         gap,
@@ -55,7 +58,8 @@ export function* checkRanges(store: Store, { files, size, found }: Seen): Genera
     if (part.end > last.end || gap >= 0) last = part;
   }
   const rest = size - last.end;
-  if (rest > 0) tally.add("sharded/waste", rest, () => `${rest} bytes at the end of ${where} belong to nothing`);
+  if (rest > 0 && !lost)
+    tally.add("sharded/waste", rest, () => `${rest} bytes at the end of ${where} belong to nothing`);
   yield* tally.findings();
 }
 
