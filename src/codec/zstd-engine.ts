@@ -99,12 +99,12 @@ export async function wasmZstd(): Promise<ZstdEngine> {
   let wasm = await instantiate();
   let replacing = false;
 
-  /** Copies `input` in, runs, and copies the result out, or gives the name of zstd's error. */
+  /** Copies `input` in, runs, and copies the result out, `tail` zeros behind it, or gives the name of zstd's error. */
   const run = (
     input: Uint8Array,
     capacity: number,
     call: (to: number, from: number) => number,
-    into?: Uint8Array,
+    { into, tail = 0 }: { readonly into?: Uint8Array | undefined; readonly tail?: number } = {},
   ): Uint8Array | string => {
     const { memory, zstd } = wasm;
     const from = memory._malloc(Math.max(1, input.length));
@@ -114,9 +114,9 @@ export async function wasmZstd(): Promise<ZstdEngine> {
       memory.HEAPU8.set(input, from);
       const size = call(to, from);
       if (zstd.isError(size)) return zstd.getErrorName(size);
-      if (into?.length !== size) return memory.HEAPU8.slice(to, to + size);
-      into.set(memory.HEAPU8.subarray(to, to + size));
-      return into;
+      const out = into?.length === size ? into : new Uint8Array(size + tail);
+      out.set(memory.HEAPU8.subarray(to, to + size));
+      return out;
     } finally {
       if (to !== 0) memory._free(to);
       if (from !== 0) memory._free(from);
@@ -136,12 +136,14 @@ export async function wasmZstd(): Promise<ZstdEngine> {
   return {
     compress: (bytes, level, checksum) => {
       const capacity = bound(bytes.length);
-      const frame = run(bytes, capacity, (to, from) => wasm.zstd.compress(to, capacity, from, bytes.length, level));
+      const compress = (to: number, from: number) => wasm.zstd.compress(to, capacity, from, bytes.length, level);
+      const frame = run(bytes, capacity, compress, { tail: checksum ? 4 : 0 });
       if (typeof frame === "string") throw new LimitExceeded(`zstd could not compress ${bytes.length} bytes: ${frame}`);
-      return checksum ? withChecksum(frame, contentSum(kernel, bytes)) : frame;
+      if (checksum) putChecksum(frame, contentSum(kernel, bytes));
+      return frame;
     },
     decompress: (frame, capacity, into) => {
-      const out = run(frame, capacity, (to, from) => wasm.zstd.decompress(to, capacity, from, frame.length), into);
+      const out = run(frame, capacity, (to, from) => wasm.zstd.decompress(to, capacity, from, frame.length), { into });
       return out === "Destination buffer is too small" ? "full" : out;
     },
   };
@@ -169,13 +171,10 @@ async function instantiate(): Promise<Wasm> {
 /** ZSTD_compressBound, and a little. */
 const bound = (size: number): number => size + (size >>> 8) + 512;
 
-/** Sets the flag in the frame header and appends the checksum. */
-function withChecksum(frame: Uint8Array, sum: number): Uint8Array {
-  const out = new Uint8Array(frame.length + 4);
-  out.set(frame);
-  out[4]! |= 4;
-  new DataView(out.buffer).setUint32(frame.length, sum, true);
-  return out;
+/** Sets the flag in the frame's header and the checksum in its last four bytes. */
+function putChecksum(frame: Uint8Array, sum: number): void {
+  frame[4]! |= 4;
+  new DataView(frame.buffer).setUint32(frame.length - 4, sum, true);
 }
 
 /** The low half of the XXH64: by the kernel, at fifty times the speed, wherever it has room. */

@@ -43,7 +43,7 @@ async function copyOwn(copy: LevelCopy, schema: Schema): Promise<string[]> {
   if (source.geometry === "points") return [];
   const names = schema.link.map(({ name }) => name);
   const all = upTo(table.count);
-  const chunks = { count: table.count, tuples: table.coords, of: () => 0 };
+  const chunks = { count: table.count, tuples: table.coords, of: () => 0, find: () => -1 };
   const chunk = Object.assign(new Growing(), { values: all, length: table.count });
   const cutter: Pick<Cutter, "chunks" | "fragments"> = {
     chunks,

@@ -170,21 +170,25 @@ function withPolicies(plan: Plan, dtype: Dtype, rows: Rows, extent: Extent, drop
   return kept;
 }
 
+const BLOCK = 2048; // vertices that stay in the processor's memory while their axes are looked at one by one
+
 /** The extent with these vertices; undefined where one is not finite. */
 function grow({ positions, count }: Rows, dims: number, extent: Extent): Extent | undefined {
   const [min, max] = [extent.min.slice(), extent.max.slice()];
   let sum = 0; // of zeros, unless a coordinate is not finite
-  for (let axis = 0; axis < dims; axis++) {
-    let [low, high] = [min[axis]!, max[axis]!];
-    for (let at = axis, end = count * dims; at < end; at += dims) {
-      const value = positions[at]!;
-      if (value < low) low = value;
-      if (value > high) high = value;
-      sum += value - value;
+  for (let from = 0; from < count; from += BLOCK)
+    for (let axis = 0, end = Math.min(count, from + BLOCK) * dims; axis < dims; axis++) {
+      let low = min[axis]!;
+      let high = max[axis]!;
+      for (let at = from * dims + axis; at < end; at += dims) {
+        const value = positions[at]!;
+        if (value < low) low = value;
+        if (value > high) high = value;
+        sum += value - value;
+      }
+      min[axis] = low;
+      max[axis] = high;
     }
-    min[axis] = low;
-    max[axis] = high;
-  }
   return sum === 0 ? { min, max } : undefined;
 }
 

@@ -68,7 +68,9 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
   const { dims, kind, geometry } = plan;
   const chunks = numbering(dims);
   const fragments: Fragments = { chunk: new Growing(), owner: new Growing(), size: new Growing() };
-  const lastOf = new Map<number, number>(); // the last fragment of a path, where it may go on
+  const lastOf = new Growing(); // the last fragment of a path + 1, where it may go on; by object
+  const lastBefore = (object: number): number =>
+    object >= 0 && object < lastOf.length ? lastOf.values[object]! - 1 : -1;
   const locate = locator(chunks, dims, chunkShape);
 
   const start = (chunk: number, object: number): number => {
@@ -84,7 +86,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     for (let p = 0; p < owners.length; p++) {
       const end = parts[p + 1]!;
       const object = owners[p]!;
-      let before = lastOf.get(object) ?? -1;
+      let before = lastBefore(object);
       let chunk = -1;
       let fragment = -1;
       for (let v = parts[p]!, from = v; v < end; ) {
@@ -107,7 +109,9 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
         v = locate.leaves(positions, v + 1, end);
         if (v === end) fragments.size.values[fragment] = end - from;
       }
-      if (fragment >= 0) lastOf.set(object, fragment);
+      if (fragment < 0 || object < 0) continue;
+      while (lastOf.length <= object) lastOf.push(0);
+      lastOf.values[object] = fragment + 1;
     }
     return {
       segments: { count: buckets.length, buckets: buckets.values, starts: starts.values, rows: count },
@@ -162,7 +166,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     const [buckets, starts] = [new Uint32Array(count), new Uint32Array(count)];
     let [segments, last] = [0, -1];
     for (let v = 0; v < count; v++) {
-      const chunk = locate(positions, v);
+      const chunk = locate.afresh(positions, v);
       if (chunk === last) continue;
       last = chunk;
       buckets[segments] = chunk;
@@ -191,7 +195,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     fragments,
     again,
     repeated,
-    has: (object) => lastOf.has(object),
+    has: (object) => lastBefore(object) >= 0,
     cut: kind.path ? paths : withObjects ? pieces : points,
   };
 }
@@ -217,6 +221,8 @@ export function checkGrid(min: ArrayLike<number>, max: ArrayLike<number>, chunkS
 interface Locator {
   /** The chunk of the vertex at this row. */
   (positions: ArrayLike<number>, row: number): number;
+  /** The same, where neighbours are probably not in the same chunk. */
+  afresh(positions: ArrayLike<number>, row: number): number;
   /** The first row from here up to, not with, `end` that is clearly not in the chunk of the last answer; `end` if none is. */
   leaves(positions: ArrayLike<number>, row: number, end: number): number;
 }
@@ -273,31 +279,40 @@ function locator(chunks: Numbering, dims: number, chunkShape: readonly number[])
     here.set(kept);
   };
 
+  const afresh = (positions: ArrayLike<number>, row: number): number => {
+    for (let axis = 0, at = row * dims; axis < dims; axis++, at++)
+      here[axis] = Math.floor(positions[at]! / shape[axis]!);
+    const place = placeHere();
+    if (place >= 0 && table[place] !== 0) return table[place]! - 1;
+    const chunk = chunks.of(here);
+    if (place < 0 && !full) widen();
+    const own = placeHere();
+    if (own >= 0) table[own] = chunk + 1;
+    return chunk;
+  };
   const locate = (positions: ArrayLike<number>, row: number): number => {
-    const at = row * dims;
     let axis = 0;
-    while (axis < dims && positions[at + axis]! > low[axis]! && positions[at + axis]! < high[axis]!) axis++;
+    for (let at = row * dims; axis < dims; axis++, at++)
+      if (!(positions[at]! > low[axis]! && positions[at]! < high[axis]!)) break;
     if (axis === dims) return last;
+    last = afresh(positions, row);
     for (axis = 0; axis < dims; axis++) {
-      const size = shape[axis]!;
-      const place = Math.floor(positions[at + axis]! / size);
-      here[axis] = place;
-      const from = place * size;
-      const to = (place + 1) * size;
+      const from = here[axis]! * shape[axis]!;
+      const to = (here[axis]! + 1) * shape[axis]!;
       const margin = (Math.abs(from) + Math.abs(to)) * 2 ** -48;
       low[axis] = from + margin;
       high[axis] = to - margin;
     }
-    const place = placeHere();
-    if (place >= 0 && table[place] !== 0) {
-      last = table[place]! - 1;
-      return last;
-    }
-    last = chunks.of(here);
-    if (place < 0 && !full) widen();
-    const own = placeHere();
-    if (own >= 0) table[own] = last + 1;
     return last;
+  };
+  const leaves3 = (positions: ArrayLike<number>, row: number, end: number): number => {
+    const [x, y, z] = [low[0]!, low[1]!, low[2]!];
+    const [toX, toY, toZ] = [high[0]!, high[1]!, high[2]!];
+    for (let at = 3 * row; row < end; row++, at += 3) {
+      const [a, b, c] = [positions[at]!, positions[at + 1]!, positions[at + 2]!];
+      if (!(a > x && a < toX && b > y && b < toY && c > z && c < toZ)) break;
+    }
+    return row;
   };
   const leaves = (positions: ArrayLike<number>, row: number, end: number): number => {
     for (let at = row * dims; row < end; row++)
@@ -305,7 +320,7 @@ function locator(chunks: Numbering, dims: number, chunkShape: readonly number[])
         if (!(positions[at]! > low[axis]! && positions[at]! < high[axis]!)) return row;
     return row;
   };
-  return Object.assign(locate, { leaves });
+  return Object.assign(locate, { afresh, leaves: dims === 3 ? leaves3 : leaves });
 }
 
 /** 1 for every vertex that is nobody's child. */

@@ -103,22 +103,23 @@ export async function writeGroups(
   arrays: Arrays,
   members: readonly GroupMembers[],
   columns: Columns,
-  idOf: (id: bigint) => bigint | undefined,
+  idsOf: (ids: BigInt64Array) => readonly (bigint | undefined)[],
 ): Promise<void> {
-  const known = (group: number, given: number | bigint): bigint => {
-    const id = idOf(BigInt(given));
-    if (id === undefined) throw new InvalidInput(`group ${group} names the object ${given}, which there is not`);
-    return id;
+  const known = (group: number, given: BigInt64Array): bigint[] => {
+    const ids = idsOf(given);
+    return Array.from(given, (id, i) => {
+      const own = ids[i];
+      if (own === undefined) throw new InvalidInput(`group ${group} names the object ${id}, which there is not`);
+      return own;
+    });
   };
   const groups = Groups.of(
     members.map((own, group) => {
-      if (!("start" in own)) return Array.from(own, (id) => known(group, id));
-      const range = { start: BigInt(own.start), stop: BigInt(own.stop) };
-      let whole = true; // a range stays one where nothing in it got another id
-      for (let id = range.start; id < range.stop; id++) if (known(group, id) !== id) whole = false;
-      return whole
-        ? range
-        : Array.from({ length: Number(range.stop - range.start) }, (_, i) => known(group, range.start + BigInt(i)));
+      if (!("start" in own)) return known(group, BigInt64Array.from(own, BigInt));
+      const [start, stop] = [BigInt(own.start), BigInt(own.stop)];
+      const given = BigInt64Array.from({ length: Math.max(0, Number(stop - start)) }, (_, i) => start + BigInt(i));
+      const ids = known(group, given);
+      return ids.every((id, i) => id === given[i]) ? { start, stop } : ids; // one that got other ids is no longer a range
     }),
   );
   const blobs = Groups.encode(groups);

@@ -63,8 +63,6 @@ export interface LevelWriter {
   readonly table: ObjectTable | undefined;
 }
 
-const UNKNOWN = -2;
-
 /** `first` decides what nobody has declared; undefined where nothing ever came. */
 export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
   const { plan, dtype, chunkShape, arrays, old, scratch } = context;
@@ -96,13 +94,14 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         });
       objects.check(ids, rows.objectColumns);
       if (kind.path && plan.pieces !== "join")
-        for (const id of ids) if (cuts.has(objects.numberOf(id) ?? -1)) throw inPieces(id);
+        for (const [i, number] of objects.find(ids).entries()) if (cuts.has(number)) throw inPieces(ids[i]!);
       const columns = takeColumns(taken, rows.vertexColumns, count, "vertex");
       const linkColumns = rows.links && links?.columns(rows.links);
       if (rows.repeats) {
-        const owners = rows.objects.map((object) => (object < 0 ? -1 : (objects.numberOf(ids[object]!) ?? UNKNOWN)));
-        if (owners.includes(UNKNOWN))
+        const numbers = objects.find(ids);
+        if (rows.objects.some((object) => object >= 0 && numbers[object]! < 0))
           throw new InvalidInput("a link names an object that has come in no earlier batch");
+        const owners = rows.objects.map((object) => (object < 0 ? -1 : numbers[object]!));
         return async () => {
           const places = cuts.again(rows, owners, [rows.stored, ...columns]);
           if (rows.links !== undefined) await links!.take(rows.links, places, linkColumns!);
@@ -187,8 +186,8 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         if (await writeObjectAttributes(arrays, objects, table)) present.push("object_attributes");
       }
       if (groups !== undefined) {
-        await writeGroups(arrays, groups.members, groups.columns, (id) =>
-          table === undefined ? undefined : objects.idOf(id, table),
+        await writeGroups(arrays, groups.members, groups.columns, (ids) =>
+          table === undefined ? [] : objects.idsOf(ids, table),
         );
         present.push("groups", ...(groups.columns.size > 0 ? ["group_attributes"] : []));
       }

@@ -91,14 +91,25 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     return copies;
   };
 
-  /** Ends by place, `width` for each link, and attributes. */
-  async function store(places: Places, columns: readonly Uint8Array[]): Promise<void> {
-    const links = places.fragment.length / width;
+  /** Links whose ends are `ends` of the places, or all of them in their order, and attributes. */
+  async function store(ends: Uint32Array | undefined, given: Places, columns: readonly Uint8Array[]): Promise<void> {
+    const links = (ends ?? given.fragment).length / width;
+    const places = { fragment: new Uint32Array(links * width), ordinal: new Uint32Array(links * width) };
     const buckets = new Growing(links);
     const which = new Growing(links); // the link of each row
     for (let l = 0; l < links; l++) {
-      for (let k = 0; k < width; k++) at[k] = fragments.chunk.values[places.fragment[l * width + k]!]!;
-      for (let copies = cellsOf(buckets); copies > 0; copies--) which.push(l);
+      let same = l > 0; // mostly the chunks are those of the link before
+      for (let k = 0, i = l * width; k < width; k++, i++) {
+        const end = ends === undefined ? i : ends[i]!;
+        const fragment = given.fragment[end]!;
+        places.fragment[i] = fragment;
+        places.ordinal[i] = given.ordinal[end]!;
+        const chunk = fragments.chunk.values[fragment]!;
+        if (at[k] !== chunk) same = false;
+        at[k] = chunk;
+      }
+      if (same && !duplicate) buckets.push(buckets.values[l - 1]!);
+      for (let copies = same && !duplicate ? 1 : cellsOf(buckets); copies > 0; copies--) which.push(l);
     }
     for (let row = 0; row < which.length; row++) sizes[buckets.values[row]!] = (sizes[buckets.values[row]!] ?? 0) + 1;
     count += links;
@@ -124,14 +135,9 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     },
     async take({ ends }, { fragment, ordinal }, columns) {
       const stored = geometry === "skeletons" && columns.length === 0 ? notImplied(ends, fragment, ordinal) : ends;
-      const places = { fragment: new Uint32Array(stored.length), ordinal: new Uint32Array(stored.length) };
-      for (let i = 0; i < stored.length; i++) {
-        places.fragment[i] = fragment[stored[i]!]!;
-        places.ordinal[i] = ordinal[stored[i]!]!;
-      }
-      await store(places, columns);
+      await store(stored, { fragment, ordinal }, columns);
     },
-    bridges: (places) => store(places, []),
+    bridges: (places) => store(undefined, places, []),
     async finish(arrays, layout) {
       if (kind.path && count === 0) return [];
       // Cells by the array that they are in; that of links within a chunk is there even if it is empty, for editors.
@@ -223,11 +229,10 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       /** The links of one cell, as they are stored. */
       function cellFrom({ rows: links, columns }: Bucket, chunk: number, perm: boolean): LinkCell {
         const [fragment, ordinal] = [words(columns[0]!), words(columns[1]!)];
-        const [ends, ranks] = [new Uint32Array(ordinal.length), new Uint32Array(ordinal.length)];
-        for (let i = 0; i < ends.length; i++) {
-          ends[i] = layout.first[fragment[i]!]! + ordinal[i]!;
-          ranks[i] = layout.rank[fragments.chunk.values[fragment[i]!]!]!;
-        }
+        const ends = new Uint32Array(ordinal.length);
+        for (let i = 0; i < ends.length; i++) ends[i] = layout.first[fragment[i]!]! + ordinal[i]!;
+        const ranks = new Uint32Array(perm ? ends.length : 0);
+        for (let i = 0; i < ranks.length; i++) ranks[i] = layout.rank[fragments.chunk.values[fragment[i]!]!]!;
         const perms = !perm
           ? undefined
           : duplicate

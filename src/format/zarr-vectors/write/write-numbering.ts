@@ -9,6 +9,8 @@ export interface Numbering {
   readonly tuples: Int32Array;
   /** The number of the tuple that starts at `at`; a new one where it has none. */
   of(tuple: Int32Array, at?: number): number;
+  /** The same, but −1 where it has none. */
+  find(tuple: Int32Array, at?: number): number;
 }
 
 export function numbering(rank: number): Numbering {
@@ -44,6 +46,7 @@ export function numbering(rank: number): Numbering {
     get tuples() {
       return tuples;
     },
+    find: (tuple, at = 0) => table[slotOf(tuple, at)]! - 1,
     of(tuple, at = 0) {
       const slot = slotOf(tuple, at);
       if (table[slot] !== 0) return table[slot]! - 1;

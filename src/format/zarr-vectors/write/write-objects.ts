@@ -14,8 +14,7 @@ import { AttributeCell } from "../payload/attribute-cell.js";
 import { sentinelOf } from "../read/schema.js";
 import type { Plan } from "./description.js";
 import { checkSame } from "./write-columns.js";
-
-type Ids = BigInt64Array | BigUint64Array;
+import { type Ids, namesOf } from "./write-ids.js";
 
 /** The objects, when all have come. */
 export interface ObjectTable {
@@ -42,16 +41,16 @@ export interface Objects {
   check(ids: Ids, columns: Columns): void;
   /** The number of each id, with the attributes of all of them. */
   take(ids: Ids, columns: Columns): Int32Array;
-  /** The number of an id that has come before. */
-  numberOf(id: bigint): number | undefined;
+  /** The number of each id that has come before, else −1. */
+  find(ids: Ids): Int32Array;
   /** A new object that nobody has named: its id will be the next after the largest. */
   nameless(): number;
   /** A coarser level has the ids of level 0, and a row for every one of them; or it is numbered anew. */
   finish(finest?: Finest): ObjectTable;
   /** All ids under which objects came. */
-  readonly names: Iterable<bigint>;
-  /** The id that an object has in the store; undefined for one that never came. */
-  idOf(id: bigint, table: ObjectTable): bigint | undefined;
+  names(): BigInt64Array;
+  /** The ids that objects have in the store; undefined for one that never came. */
+  idsOf(ids: Ids, table: ObjectTable): (bigint | undefined)[];
   columns(
     table: ObjectTable,
   ): Map<string, { readonly info: AttributeInfo; readonly values: NdArray; readonly fill: Json }>;
@@ -65,8 +64,7 @@ const RENUMBERED: AttributeInfo = {
 const MOST_ROWS = 2 ** 27; // 1 GiB of ids: who preserves ids beyond that wants "sparse"
 
 export function objectsFor({ ids: mode, attributes }: Plan): Objects {
-  const numbers = new Map<bigint, number>();
-  const names: (bigint | undefined)[] = [];
+  const names = namesOf();
   const tables = new Map<string, { readonly info: AttributeInfo; values: Column["values"] }>();
   let declared = attributes?.object;
 
@@ -95,7 +93,7 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
       const table = tables.get(name) ?? { info, values: roomLike(values, 0) };
       tables.set(name, table);
       const { channels } = info;
-      if (table.values.length < names.length * channels) table.values = longer(table, 2 * names.length * channels);
+      if (table.values.length < names.count * channels) table.values = longer(table, 2 * names.count * channels);
       const to = table.values as unknown[];
       for (let i = 0; i < own.length; i++)
         for (let c = 0; c < channels; c++) to[own[i]! * channels + c] = values[i * channels + c];
@@ -103,14 +101,12 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
   }
 
   function below({ objects, table, renumber }: Finest): ObjectTable {
-    if (!renumber) for (const id of objects.names) if (!numbers.has(id)) numbers.set(id, names.push(id) - 1);
-    const ids = BigInt64Array.from(names, (id) => {
-      const own = id === undefined ? undefined : objects.idOf(id, table);
-      if (own === undefined)
-        throw new InvalidInput(
-          `a coarser level has ${id === undefined ? "a part without an id" : `the object ${id}`}, which level 0 has not`,
-        );
-      return own;
+    if (!renumber) names.take(objects.names());
+    const { ids: given, named } = names.all();
+    const ids = BigInt64Array.from(objects.idsOf(given, table), (id, number) => {
+      if (id !== undefined && named[number] === 1) return id;
+      const what = named[number] === 1 ? `the object ${given[number]}` : "a part without an id";
+      throw new InvalidInput(`a coarser level has ${what}, which level 0 has not`);
     });
     if (!renumber) return mode === "sparse" ? inOrder(ids) : withGaps(ids, table.rows);
     const { ids: level0, ...sorted } = inOrder(ids);
@@ -119,7 +115,7 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
 
   return {
     get count() {
-      return names.length;
+      return names.count;
     },
     check(ids, columns) {
       checkColumns(columns, ids.length);
@@ -131,41 +127,36 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
         });
     },
     take(ids, columns) {
-      const own = new Int32Array(ids.length);
-      for (let i = 0; i < ids.length; i++) {
-        let number = numbers.get(ids[i]!);
-        if (number === undefined) {
-          number = names.push(ids[i]) - 1;
-          numbers.set(ids[i]!, number);
-        }
-        own[i] = number;
-      }
+      const own = names.take(ids);
       put(columns, own);
       return own;
     },
-    numberOf: (id) => numbers.get(id),
-    nameless: () => names.push(undefined) - 1,
-    names: numbers.keys(),
+    find: names.find,
+    nameless: names.nameless,
+    names() {
+      const { ids, named } = names.all();
+      return ids.filter((_, number) => named[number] === 1);
+    },
     finish(finest) {
       if (finest !== undefined) return below(finest);
-      const ids = new BigInt64Array(names.length);
-      let largest = -1n;
-      for (const [number, id] of names.entries()) {
-        ids[number] = mode === "dense" ? BigInt(number) : (id ?? 0n);
-        if (id !== undefined && id > largest) largest = id;
+      const { ids, named } = names.all();
+      if (mode === "dense") for (let number = 0; number < ids.length; number++) ids[number] = BigInt(number);
+      else if (named.includes(0)) {
+        let largest = -1n;
+        for (let number = 0; number < ids.length; number++)
+          if (named[number] === 1 && ids[number]! > largest) largest = ids[number]!;
+        for (let number = 0; number < ids.length; number++) if (named[number] === 0) ids[number] = ++largest;
       }
-      if (mode !== "dense") for (const [number, id] of names.entries()) if (id === undefined) ids[number] = ++largest;
       return mode === "preserve" ? withGaps(ids) : inOrder(ids);
     },
-    idOf(id, { ids, rowOf, level0 = ids }) {
-      const number = numbers.get(id);
-      return number === undefined ? undefined : level0[rowOf[number]!];
+    idsOf(ids, { ids: own, rowOf, level0 = own }) {
+      return Array.from(names.find(ids), (number) => (number < 0 ? undefined : level0[rowOf[number]!]));
     },
     columns(table) {
       const out = new Map<string, { info: AttributeInfo; values: NdArray; fill: Json }>();
       for (const info of declared ?? []) {
         const held = tables.get(info.name) ?? { info, values: noValues(info) };
-        out.set(info.name, tableOf(held.info, longer(held, names.length * held.info.channels), table));
+        out.set(info.name, tableOf(held.info, longer(held, names.count * held.info.channels), table));
       }
       const { level0, rows } = table;
       if (level0 !== undefined) {
