@@ -64,6 +64,8 @@ export type {
   Geometry,
   Links,
   ObjectGroup,
+  Parametric,
+  ParametricObject,
   Positions,
   Query,
   Schema,

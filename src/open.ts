@@ -3,7 +3,7 @@ import { InvalidInput, NotFound, OctavoError, Unsupported } from "./errors.js";
 import { formats } from "./formats.js";
 import type { Dataset } from "./model/dataset.js";
 import type { Format, FormatOptions, Match } from "./model/format.js";
-import type { Key } from "./store/key.js";
+import type { Key, Prefix } from "./store/key.js";
 import type { Location, LocationOptions } from "./store/open.js";
 import type { Store } from "./store/types.js";
 
@@ -38,12 +38,36 @@ export async function detect(
     const match = await format.detect(store, at, { ...options, get });
     if (match !== undefined) return { format, match };
   }
-  if (await isEmpty(location, options)) throw new NotFound(`${where} is not there, or empty`, { where });
+  const below = await foldersBelow(location, options);
+  if (below?.empty) throw new NotFound(`${where} is not there, or empty`, { where });
   const names = candidates.map(({ name }) => name).join(" or ");
+  const found = await firstBelow(store, below?.prefixes ?? [], candidates, options);
   throw new NotFound(`${where} holds nothing that is ${names}`, {
     where,
-    hint: "Is the address right? Perhaps the data are one folder further down.",
+    hint: found ?? "Is the address right? Perhaps the data are one folder further down.",
   });
+}
+
+const LOOKED_AT = 5; // folders, for a hint
+
+/** A hint that names data one folder further down, where there are some. */
+async function firstBelow(
+  store: Store,
+  folders: readonly Prefix[],
+  candidates: readonly Format[],
+  options: FormatOptions,
+): Promise<string | undefined> {
+  try {
+    for (const at of folders.slice(0, LOOKED_AT))
+      for (const format of candidates) {
+        const match = await format.detect(store, at, options);
+        if (match !== undefined)
+          return `Did you mean ${`${store.url}/${at}`.replace(/\/$/, "")}? That is a ${match.summary}.`;
+      }
+  } catch (error) {
+    if (!(error instanceof OctavoError)) throw error;
+  }
+  return undefined;
 }
 
 /** A document that one format has asked for is not read again for the next. */
@@ -58,14 +82,17 @@ function readOnce(store: Store): Store["get"] {
   };
 }
 
-/** Whether the store knows of nothing below a place; one that cannot or will not say does not know. */
-async function isEmpty({ store, at }: Location, { signal }: FormatOptions): Promise<boolean> {
-  if (!store.can.list) return false;
+/** What lies right below a place; undefined where the store cannot or will not say. */
+async function foldersBelow(
+  { store, at }: Location,
+  { signal }: FormatOptions,
+): Promise<{ readonly empty: boolean; readonly prefixes: readonly Prefix[] } | undefined> {
+  if (!store.can.list) return undefined;
   try {
     const { keys, prefixes } = await store.children(at, { signal });
-    return keys.length + prefixes.length === 0;
+    return { empty: keys.length + prefixes.length === 0, prefixes };
   } catch (error) {
-    if (error instanceof OctavoError) return false;
+    if (error instanceof OctavoError) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,10 @@
 /** `octavo append`: the objects of other datasets are added to a store, all of them or none. */
+
+import { InvalidInput } from "../errors.js";
 import { editZarrVectors, openZarrVectors } from "../format/zarr-vectors/index.js";
+import type { VectorDataset } from "../model/vectors.js";
 import { choice, flag } from "./args.js";
-import { countText } from "./output.js";
+import { countsText } from "./get-vectors.js";
 import { findSource, type Source, sourceOptions } from "./source.js";
 import { vectorsAt } from "./vectors-at.js";
 import { verb } from "./verb.js";
@@ -21,23 +24,35 @@ export const append = verb({
   async run([url, ...from], options, session) {
     const { output, signal } = session;
     const target = await findSource(url!, options, session);
-    await vectorsAt(target, url!);
+    const there = await vectorsAt(target, url!);
     let next = await nextId(target);
     const edit = await editZarrVectors(target.store, target.at, { signal, expand: options.expand });
+    let vertices = 0;
     for (const other of from) {
       const dataset = await vectorsAt(await findSource(other, { ...options, as: undefined }, session), other);
+      checkKinds(dataset, other, there, url!);
       for await (const batch of dataset.select().batches({ signal })) {
+        if (batch.repeats !== true) vertices += batch.positions.length / batch.dims;
         if (options.ids === "keep") edit.append(batch);
         else edit.append({ ...batch, ids: BigInt64Array.from(batch.ids, () => next++) });
       }
     }
     const { ids } = await edit.commit();
     const added = ids.flatMap((list) => [...list]);
-    if (output.json) output.document({ url, appended: added });
-    else output.line(`${countText(added.length)} objects are appended`);
+    if (output.json) output.document({ url, vertices, appended: added });
+    else output.line(`${countsText({ vertices, objects: added.length })} appended`);
     return 0;
   },
 });
+
+const PATHS = ["lines", "polylines", "streamlines"];
+
+/** Streamlines to a mesh is a slip, whatever the numbers may allow. */
+function checkKinds(from: VectorDataset, other: string, to: VectorDataset, url: string): void {
+  const [one, own] = [from.geometries[0], to.geometries[0]];
+  if (one === own || (PATHS.includes(one ?? "") && PATHS.includes(own ?? ""))) return;
+  throw new InvalidInput(`${other} holds ${one ?? "nothing known"}, and ${url} ${own ?? "nothing known"}`);
+}
 
 /** Beyond every id that was ever given: those of deleted objects are not given again. */
 async function nextId({ store, at }: Source): Promise<bigint> {

@@ -1,7 +1,7 @@
 /**
  * The answer to a query as a file, batch by batch, so that one of any size passes through a bounded memory.
  *
- *   json     { level, geometry, axes, items }; what an item is: items.ts
+ *   json     { level, geometry, axes, units (where there are any), items }; what an item is: items.ts
  *   ndjson   an item on each line
  *   csv      a row for each vertex: the object, its part, the axes, the attributes of vertices, then "object.…"
  *   npy      the positions, vertices × axes; what belongs to which object is not in it
@@ -39,7 +39,12 @@ function* inPieces(texts: Iterable<string>): Generator<Uint8Array> {
 
 export function itemsWriter(
   lines: boolean,
-  about: { readonly level: number; readonly geometry: Geometry; readonly axes: readonly string[] },
+  about: {
+    readonly level: number;
+    readonly geometry: Geometry;
+    readonly axes: readonly string[];
+    readonly units?: readonly (string | null)[];
+  },
 ): BatchWriter {
   let before = lines ? "" : "\n";
   const texts = function* (batch: Batch): Generator<string> {
@@ -59,15 +64,22 @@ export function itemsWriter(
   };
 }
 
-/** A column of each attribute of the level that was asked for, also where a batch has none of it. */
-export function csvWriter(axes: readonly string[], schema: Pick<Schema, "vertex" | "object">): BatchWriter {
+/**
+ * A column of each attribute of the level that was asked for, also where a batch has none of it. How many values a row has
+ * is what the data say: not every store has written it down.
+ */
+export function csvWriter(axes: readonly string[], said: Pick<Schema, "vertex" | "object">): BatchWriter {
   const fixed = ["object", "part", ...axes];
-  const titles = (["vertex", "object"] as const).flatMap((domain) =>
-    schema[domain].flatMap((info) => {
-      const plain = domain === "vertex" && !fixed.includes(info.name);
-      return channelTitles(plain ? info.name : `${domain}.${info.name}`, info);
-    }),
-  );
+  let schema = said;
+  const seen = (infos: readonly AttributeInfo[], columns: Columns | undefined): AttributeInfo[] =>
+    infos.map((info) => columns?.get(info.name)?.info ?? info);
+  const titles = (): string[] =>
+    (["vertex", "object"] as const).flatMap((domain) =>
+      schema[domain].flatMap((info) => {
+        const plain = domain === "vertex" && !fixed.includes(info.name);
+        return channelTitles(plain ? info.name : `${domain}.${info.name}`, info);
+      }),
+    );
   const rows = function* (batch: Batch): Generator<string> {
     if (batch.repeats === true) return;
     const position = positionReader(batch);
@@ -85,7 +97,13 @@ export function csvWriter(axes: readonly string[], schema: Pick<Schema, "vertex"
     }
   };
   return {
-    head: () => bytes(`${[...fixed, ...titles].map((title) => cell(title)).join(",")}\n`),
+    head(first) {
+      schema = {
+        vertex: seen(said.vertex, first?.vertexColumns),
+        object: seen(said.object, first?.objectColumns),
+      };
+      return bytes(`${[...fixed, ...titles()].map((title) => cell(title)).join(",")}\n`);
+    },
     batch: (batch) => inPieces(rows(batch)),
     tail: () => new Uint8Array(),
   };

@@ -15,8 +15,9 @@ import { convert as convertTo, openLocation } from "../node.js";
 import { detect } from "../open.js";
 import { createPool } from "../worker/pool.js";
 import { choice, flag, nearest, shape, size, type Values, value } from "./args.js";
+import { countsText } from "./get-vectors.js";
 import { codecText, shapeText } from "./info.js";
-import { countText, type Output } from "./output.js";
+import { counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { type Session, verb } from "./verb.js";
@@ -187,7 +188,7 @@ function explainVectors(
   output.line(`Zarr Vectors ${formatVersion}, ${kept ? "with the same chunks, fragments and links" : "in new chunks"}`);
   for (const { level, vertices, kept } of levels)
     output.line(
-      `  level ${level}: ${vertices === null ? "" : `${countText(vertices)} vertices, `}${kept ? "kept" : output.yellow("left out")}`,
+      `  level ${level}: ${vertices === null ? "" : `${counted(vertices, "vertex", "vertices")}, `}${kept ? "kept" : output.yellow("left out")}`,
     );
   tellNothing(there, given, output);
 }
@@ -203,8 +204,8 @@ function tellNothing(there: Match | undefined, { overwrite }: ConvertToOptions, 
 function tell(report: ConvertReport, output: Output): void {
   const { chunksCopied, chunksRecoded, vertices, objects = 0, losses } = report;
   if (vertices === undefined)
-    output.line(`${countText(chunksCopied)} chunks copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
-  else output.line(`${countText(vertices)} vertices${objects > 0 ? ` of ${countText(objects)} objects` : ""} written`);
+    output.line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
+  else output.line(`${countsText({ vertices, objects })} written`);
   for (const loss of losses) output.line(`${output.yellow("loss")} ${loss}`);
   if (losses.length === 0) output.line(output.green("nothing was lost"));
 }

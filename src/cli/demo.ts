@@ -2,21 +2,27 @@
  * `octavo demo`: a guided tour on data it makes itself, in a temporary folder that is gone afterwards. Every step is a
  * command that the reader can type; what follows it is what that command prints.
  */
-import { closeSync, createReadStream, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createArray, writeRegion } from "../format/zarr/index.js";
-import { ndarray } from "../model/elements.js";
-import { fileStore } from "../store/file.js";
-import { Prefix } from "../store/key.js";
 import { parse } from "./args.js";
-import { bytesText } from "./output.js";
+import { makeLandscape, makeNeuron, makeSurface, makeTracts, SIDE } from "./demo-data.js";
+import { bytesText, counted } from "./output.js";
 import { common, type Session, verb } from "./verb.js";
 import { verbs } from "./verbs.js";
-
-const SIDE = 512;
 
 export const demo = verb({
   options: {},
@@ -33,40 +39,17 @@ export const demo = verb({
     let server: Server | undefined;
     try {
       process.chdir(folder);
-      say(
-        `A landscape of ${SIDE} × ${SIDE} heights, as the first Zarr wrote it in 2016. Today's readers do not know that format:`,
-      );
-      await makeLandscape(session.signal);
-      await type(session, "info", "heights");
-
-      say("Convert it to Zarr v3, sixteen chunks to a shard:");
-      await type(
-        session,
-        "convert",
-        "heights",
-        "heights.zarr",
-        "--to",
-        "zarr3",
-        "--shard",
-        "256,256",
-        "--codec",
-        "zstd",
-      );
-      await type(session, "info", "heights.zarr");
-
-      say("The same over HTTP. Only the parts of shards that hold the slice travel:");
       const traffic = { requests: 0, bytes: 0 };
       server = await serve(folder, traffic);
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/heights.zarr`;
-      await type(session, "get", url, "--slice", "100:104,250:254");
-      say(
-        `That took ${traffic.requests} requests and ${bytesText(traffic.bytes)}; the array is ${bytesText(SIDE * SIDE * 2)}.`,
-      );
-
-      say("Copies get damaged. One bit of one shard flips, and validate says where:");
-      flipBit("heights.zarr/c/1/0");
-      await type(session, "validate", "heights.zarr");
-
+      const tour: Tour = {
+        say,
+        type: (line) => type(session, line),
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        traffic,
+        signal: session.signal,
+      };
+      await arrays(tour);
+      await geometry(tour);
       say("That was the tour. Next: octavo --help, or octavo info on data of your own.");
       return 0;
     } finally {
@@ -78,31 +61,85 @@ export const demo = verb({
   },
 });
 
-/** Shows a command and runs it, in this process. */
-async function type(session: Session, name: string, ...args: string[]): Promise<void> {
-  const { output } = session;
-  output.line(output.bold(`$ octavo ${[name, ...args].join(" ")}`));
-  const verb = await verbs.find((known) => known.name === name)!.load();
-  const { operands, options } = parse({ ...verb.options, ...common }, args);
-  await verb.run(operands, options, session);
+interface Tour {
+  say(text: string): void;
+  /** Shows a command and runs it. */
+  type(line: string): Promise<void>;
+  /** Where a server has the folder, and what it has sent so far. */
+  readonly url: string;
+  readonly traffic: { requests: number; bytes: number };
+  readonly signal: AbortSignal;
 }
 
-async function makeLandscape(signal: AbortSignal): Promise<void> {
-  const heights = new Int16Array(SIDE * SIDE);
-  for (let y = 0; y < SIDE; y++) {
-    for (let x = 0; x < SIDE; x++) {
-      heights[y * SIDE + x] = 900 * Math.sin(x / 41) * Math.cos(y / 59) + 300 * Math.sin((x + 2 * y) / 17);
-    }
-  }
-  const description = {
-    version: 0,
-    shape: [SIDE, SIDE],
-    chunkShape: [64, 64],
-    dtype: "int16",
-    attributes: { unit: "m" },
-  } as const;
-  const array = await createArray(fileStore("heights"), Prefix.root, description, { signal });
-  await writeRegion(array, undefined, ndarray([SIDE, SIDE], heights), { signal });
+async function arrays({ say, type, url, traffic, signal }: Tour): Promise<void> {
+  say(
+    `ARRAYS. A landscape of ${SIDE} × ${SIDE} heights, as the first Zarr wrote it in 2016. Today's readers do not know that format:`,
+  );
+  await makeLandscape("heights", signal);
+  await type("info heights");
+
+  say("Convert it to Zarr v3, sixteen chunks to a shard:");
+  await type("convert heights heights.zarr --to zarr3 --shard 256,256 --codec zstd");
+
+  say("Read a corner over HTTP. Only the parts of shards that hold it travel:");
+  await type(`get ${url}/heights.zarr --slice 100:104,250:254`);
+  say(`That took ${sent(traffic)}; the array is ${bytesText(SIDE * SIDE * 2)}.`);
+
+  say("Copies get damaged. One bit of one shard flips, and validate says where:");
+  flipBit("heights.zarr/c/1/0");
+  await type("validate heights.zarr");
+}
+
+async function geometry({ say, type, url, traffic, signal }: Tour): Promise<void> {
+  say("GEOMETRY. Two hundred nerve fibres as Zarr Vectors: space is cut into chunks, each fibre is an object:");
+  await makeTracts("tracts.zv", 200, signal);
+  await type("info tracts.zv --full");
+
+  const box = "--box 60,60,60,75,75,75";
+  say("Which fibres pass through a box? Whole fibres, also those that cross it between two of their vertices:");
+  await type(`get tracts.zv ${box} --count`);
+  say("The first of them, cut at the faces of the box, with its values at the cuts:");
+  await type(`get tracts.zv ${box} --clip --limit 1 --to csv`);
+  say("The same over HTTP, with a condition on a value at the vertices. First what the data will cost at most:");
+  await type(`get ${url}/tracts.zv ${box} --plan`);
+  Object.assign(traffic, { requests: 0, bytes: 0 });
+  await type(`get ${url}/tracts.zv ${box} --where "fa > 0.5" --count`);
+  say(`That took ${sent(traffic)}, documents and indexes included.`);
+
+  say("A neuron is a skeleton: vertices with a link to their parent. Where is it thick?");
+  await makeNeuron("neuron.zv", signal);
+  await type('get neuron.zv --where "radius > 1.8" --clip=vertices --to csv');
+  say("Its cell body is a mesh. How much of the surface lies near a place?");
+  await makeSurface("body.zv", signal);
+  await type("info body.zv");
+  await type("get body.zv --sphere 0,0,20,6 --clip=vertices --count");
+
+  say("Edits are transactions: all of it or nothing, whatever happens meanwhile. Short fibres go, others come:");
+  await makeTracts("more.zv", 40, signal);
+  await type('delete tracts.zv --where "object.length < 40"');
+  await type("append tracts.zv more.zv");
+  await type("validate tracts.zv");
+
+  say("A count is wrong, as other software leaves it after a crash. validate finds it; repair writes it anew:");
+  writeFileSync(LEVEL, readFileSync(LEVEL, "utf8").replace(/("vertex_count":\s*)\d+/, "$17"));
+  await type("validate tracts.zv");
+  await type("repair tracts.zv");
+}
+
+const LEVEL = "tracts.zv/0/zarr.json";
+
+const sent = ({ requests, bytes }: Tour["traffic"]): string =>
+  `${counted(requests, "request")} and ${bytesText(bytes)}`;
+
+/** Shows a command as one types it and runs it, in this process. */
+async function type(session: Session, line: string): Promise<void> {
+  const { output } = session;
+  output.line(output.bold(`$ octavo ${line}`));
+  const [name, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  const verb = await verbs.find((known) => known.name === name)!.load();
+  const { operands, options } = parse({ ...verb.options, ...common }, args);
+  const remark = (text: string): void => output.line(output.dim(text)); // in its place among the results
+  await verb.run(operands, options, { ...session, output: { ...output, remark } });
 }
 
 /** Just enough of a web server: GET and HEAD with one range. */

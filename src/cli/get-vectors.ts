@@ -1,9 +1,10 @@
 /** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
 import { InvalidInput, NotFound } from "../errors.js";
-import type { Batch, Geometry, Query, Selection, VectorDataset } from "../model/vectors.js";
+import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { choice, count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
 import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
-import { bytesText, countText } from "./output.js";
+import { chosenOf, writeParametric } from "./get-parametric.js";
+import { bytesText, counted } from "./output.js";
 import { openSink } from "./sink.js";
 import type { ExitCode, Session } from "./verb.js";
 
@@ -15,6 +16,7 @@ const GEOMETRIES = [
   "graph",
   "skeletons",
   "mesh",
+  "parametric",
 ] as const satisfies readonly Geometry[];
 
 /** The fields of a Query by the same names, and what to do with it. */
@@ -22,7 +24,10 @@ export const vectorOptions = {
   level: value("N", "the level, 0 is the finest (default 0)", count),
   "max-vertices": value("N", "the finest level that answers with at most so many", count),
   resolution: value("SIZE", "the coarsest level whose bins are not larger", number),
-  geometry: choice(GEOMETRIES, "which one, where there are several"),
+  geometry: {
+    ...choice(GEOMETRIES, `which one, where there are several: ${GEOMETRIES.join(", ")} (planes, lines, spheres)`),
+    value: "KIND",
+  },
   object: list("ID,…", "these objects", id),
   group: list("N,…", "the objects of these groups", count),
   box: value("X,Y,Z,X,Y,Z", "what touches this box: lower corner, upper corner", numbers),
@@ -51,12 +56,17 @@ export async function getVectors(
   target: Target,
   session: Session,
 ): Promise<ExitCode> {
-  const selection = dataset.select(queryOf(given));
   try {
+    const parametric = await dataset.parametric?.({ signal: session.signal });
+    if (given.geometry === "parametric" || (parametric !== undefined && isNothingElse(dataset, given)))
+      return await getParametric(parametric, given, target, session);
+    const selection = dataset.select(queryOf(given));
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
     else await write(dataset, selection, given, target, session);
     for (const note of dataset.notes) session.output.remark(`note: ${note}`);
+    if (parametric !== undefined && given.geometry === undefined)
+      session.output.remark(`note: there are parametric objects as well; --geometry parametric has them`);
     return 0;
   } catch (error) {
     const named = (given.object ?? given.group) !== undefined;
@@ -66,8 +76,35 @@ export async function getVectors(
   }
 }
 
+/** A store of parametric objects alone has a level that is empty. */
+const isNothingElse = ({ levels }: VectorDataset, { geometry }: Given): boolean =>
+  geometry === undefined && levels.every(({ vertices }) => vertices === 0);
+
+async function getParametric(
+  parametric: Parametric | undefined,
+  given: Given,
+  target: Target,
+  session: Session,
+): Promise<ExitCode> {
+  const { output } = session;
+  const { geometry: _, object, group, limit, count, ...others } = given;
+  const wrong = Object.keys(vectorOptions).find((name) => given[name as keyof Given] && name in others);
+  if (wrong !== undefined)
+    throw new InvalidInput(`--${wrong} has no meaning for parametric objects, which lie outside of levels and space`);
+  if (parametric === undefined) throw new InvalidInput("there are no parametric objects");
+  if (!count) await writeParametric(parametric, { object, group, limit }, target, session);
+  else {
+    const objects = chosenOf(parametric, { object, group, limit }).length;
+    if (output.json) output.document({ objects });
+    else output.line(counted(objects, "parametric object"));
+  }
+  return 0;
+}
+
 function queryOf(given: Given): Query {
   const { geometry, level, resolution, object, group, box, sphere, nearest, where, clip, limit } = given;
+  if (clip !== undefined && box === undefined && sphere === undefined && where === undefined)
+    throw new InvalidInput("--clip cuts to a region: say which, with --box or --sphere");
   return {
     geometry,
     level,
@@ -92,7 +129,8 @@ async function tellPlan(selection: Selection, { attributes }: Given, { output, s
     return output.document({ level, ...plan, atMost: { vertices: counts.vertices, objects: counts.objects } });
   const most = counts.exact ? "" : "at most ";
   output.line(`level ${level}: ${most}${countsText(counts)}`);
-  output.line(`${plan.exact ? "" : "about "}${plural(plan.requests, "request")}, ${bytesText(plan.bytes)}`);
+  const size = plan.bytes === 0 && !plan.exact ? "of a size that the store does not tell" : bytesText(plan.bytes);
+  output.line(`${plan.exact ? "" : "about "}${counted(plan.requests, "request")}, ${size}`);
 }
 
 async function tellCount(selection: Selection, { output, signal }: Session): Promise<void> {
@@ -102,9 +140,9 @@ async function tellCount(selection: Selection, { output, signal }: Session): Pro
   else output.line(`level ${level}: ${countsText({ vertices, objects })}`);
 }
 
-const plural = (many: number, what: string): string => `${countText(many)} ${what}${many === 1 ? "" : "s"}`;
-const countsText = ({ vertices, objects }: { vertices: number; objects: number }): string =>
-  `${vertices === 1 ? "1 vertex" : `${countText(vertices)} vertices`} in ${plural(objects, "object")}`;
+/** "1 vertex in 1 object"; where there are no objects, nothing about them. */
+export const countsText = ({ vertices, objects }: { readonly vertices: number; readonly objects: number }): string =>
+  `${counted(vertices, "vertex", "vertices")}${objects === 0 ? "" : ` in ${counted(objects, "object")}`}`;
 
 /** The first batch is there before the output is: a query that is wrong leaves nothing behind. */
 async function write(
@@ -145,10 +183,16 @@ async function writerOf(
   { output, signal }: Session,
 ): Promise<BatchWriter> {
   const axes = dataset.axes.map(({ name }) => name);
+  const units = dataset.axes.map(({ unit }) => unit ?? null);
   const geometry = selection.query.geometry ?? dataset.geometries[0] ?? "points";
   const level = await selection.level({ signal });
   if (extension === "json" || extension === "ndjson")
-    return itemsWriter(extension === "ndjson", { level, geometry, axes });
+    return itemsWriter(extension === "ndjson", {
+      level,
+      geometry,
+      axes,
+      ...(units.some((unit) => unit !== null) ? { units } : {}),
+    });
   const { linkWidth, objects } = await dataset.source(level, { signal }, geometry);
   const where = file === "-" ? extension : file;
   if (extension === "npy") {

@@ -1,38 +1,50 @@
-/** `octavo info` of geometry: from documents and indexes; data are read only where the caller wants all of it measured. */
+/**
+ * `octavo info` of geometry: from documents, indexes and one chunk of attributes; all data are read only where the caller wants
+ * all of it measured.
+ */
 import { OctavoError } from "../errors.js";
 import type { AttributeInfo } from "../model/attributes.js";
 import type { Axis, Batch, Columns, Domain, Geometry, VectorDataset, VectorLevel } from "../model/vectors.js";
-import { attributeText, type Range, widen } from "./columns.js";
-import { attributeRows, COUNTED, type Common, clipped, noteRows, shapeText } from "./info.js";
-import { bytesText, countText, type Output, toJson } from "./output.js";
+import { type Range, widen } from "./columns.js";
+import { COUNTED, type Common } from "./info.js";
 import type { Place } from "./source.js";
-import { dtypeText, shortest } from "./values.js";
+import { dtypeText } from "./values.js";
 import type { Session } from "./verb.js";
 
-const DOMAINS = ["vertex", "link", "fragment", "object", "group"] as const satisfies readonly Domain[];
+export const DOMAINS = ["vertex", "link", "fragment", "object", "group"] as const satisfies readonly Domain[];
 
 export interface VectorInfo extends Common {
   readonly kind: "vectors";
   readonly geometries: readonly Geometry[];
+  /** Vertices per stored link of each geometry that has links: 2 for edges, 3 for triangles. */
+  readonly links: { readonly [G in Geometry]?: number };
   readonly axes: readonly Axis[];
   readonly bounds: VectorDataset["bounds"];
   readonly crs: VectorDataset["crs"] | null;
   readonly levels: readonly LevelInfo[];
-  /** Of the first level. */
+  /** Of all levels. */
   readonly schema: { readonly [D in Domain]: readonly Attribute[] } | null;
+  /** Of the first level that has any. */
   readonly groups: { readonly count: number; readonly members: number } | null;
+  /** How many parametric objects there are of each type. */
+  readonly parametric: { readonly [type: string]: number } | null;
   readonly headers: readonly string[];
 }
 
-interface Attribute extends Omit<AttributeInfo, "dtype"> {
+export interface Attribute extends Omit<AttributeInfo, "dtype"> {
   readonly dtype: string;
+  /** The levels that have it. */
+  readonly levels: readonly number[];
   readonly range: Range | undefined;
 }
 
-interface LevelInfo extends VectorLevel {
+export interface LevelInfo extends VectorLevel {
   /** Where there are too many objects to look at each: the rows of the index, of which some may be empty. */
   readonly objectsExact?: boolean | undefined;
   readonly chunks?: number | undefined;
+  readonly groups?: number | undefined;
+  /** Where all of it was read: edges of graphs and skeletons, faces of meshes. */
+  readonly links?: number | undefined;
   readonly stored?: Stored | undefined;
   readonly error?: string | undefined;
 }
@@ -44,6 +56,8 @@ interface Stored {
   stopped: boolean;
 }
 
+type Attributes = Map<string, Omit<Attribute, "range" | "levels"> & { readonly levels: number[] }>;
+
 export async function describeVectors(
   dataset: VectorDataset,
   place: Pick<Place, "store" | "at">,
@@ -54,54 +68,58 @@ export async function describeVectors(
   const { url, format, version, attributes, geometries, axes, bounds, crs } = dataset;
   const stored = await countStored(place, signal);
   const levels: LevelInfo[] = [];
+  const found: Attributes = new Map();
   const ranges = new Map<string, Range>();
+  const links: { [G in Geometry]?: number } = {};
+  let groups: VectorInfo["groups"] = null;
   for (const { level, ...said } of dataset.levels) {
     try {
       const known = await dataset.describe(level, { signal });
       const counts = await countLevel(dataset, level, full, signal);
-      levels.push({ ...known, ...counts, stored: stored.get(known.path) });
+      await collect(dataset, level, found, signal);
+      const own = await dataset.groups(level, { signal });
+      if (own.length > 0) groups ??= { count: own.length, members: own.reduce((sum, { size }) => sum + size, 0) };
+      for (const geometry of geometries) {
+        const { linkWidth } = await dataset.source(level, { signal }, geometry);
+        if (linkWidth > 0) links[geometry] ??= linkWidth;
+      }
+      const measured = full ? await measure(dataset, level, ranges, session) : {};
+      levels.push({ ...known, ...counts, groups: own.length, ...measured, stored: stored.get(known.path) });
     } catch (error) {
       if (!(error instanceof OctavoError)) throw error;
       levels.push({ level, ...said, error: error.message });
     }
   }
-  const first = levels.find(({ error }) => error === undefined)?.level;
-  const schema = first === undefined ? undefined : await dataset.schema(first, { signal });
-  const groups = first === undefined ? [] : await dataset.groups(first, { signal });
-  if (full && first !== undefined) await measure(dataset, first, ranges, session);
-  if (full && groups.length > 0) widenAll(ranges, "group", await dataset.groupColumns(first, { signal }));
-  const described = (domain: Domain): Attribute[] =>
-    schema![domain].map((info) => ({
-      ...info,
-      dtype: dtypeText(info.dtype),
-      range: ranges.get(`${domain}.${info.name}`),
-    }));
+  const schemaOf = (domain: Domain): Attribute[] =>
+    [...found].flatMap(([key, info]) => (key.startsWith(`${domain}.`) ? [{ ...info, range: ranges.get(key) }] : []));
+  const readable = levels.some(({ error }) => error === undefined);
   return {
     url,
     format,
     version,
     kind: "vectors",
     geometries,
+    links,
     axes,
     bounds,
     crs: crs ?? null,
     levels,
-    schema: schema === undefined ? null : describeAll(described),
-    groups:
-      groups.length === 0 ? null : { count: groups.length, members: groups.reduce((sum, { size }) => sum + size, 0) },
+    schema: readable
+      ? {
+          vertex: schemaOf("vertex"),
+          link: schemaOf("link"),
+          fragment: schemaOf("fragment"),
+          object: schemaOf("object"),
+          group: schemaOf("group"),
+        }
+      : null,
+    groups,
+    parametric: await countParametric(dataset, signal),
     headers: [...(await dataset.headers({ signal })).keys()],
     attributes,
     notes: [...dataset.notes], // the last: reading the rest may have added some
   };
 }
-
-const describeAll = <T>(of: (domain: Domain) => T): { readonly [D in Domain]: T } => ({
-  vertex: of("vertex"),
-  link: of("link"),
-  fragment: of("fragment"),
-  object: of("object"),
-  group: of("group"),
-});
 
 /** Keys and bytes by the first folder below, where the store can list; of all together at most so many are counted. */
 async function countStored({ store, at }: Pick<Place, "store" | "at">, signal: AbortSignal) {
@@ -135,20 +153,55 @@ async function countLevel(dataset: VectorDataset, level: number, full: boolean, 
   return { chunks, ...vertices, objects, objectsExact: true };
 }
 
-/** The ranges of all attributes: every batch of the level is read. */
+/** The attributes of a level join those of the others. Not every store says how many values a row has: its first chunk shows it. */
+async function collect(dataset: VectorDataset, level: number, found: Attributes, signal: AbortSignal): Promise<void> {
+  const schema = await dataset.schema(level, { signal });
+  const source = await dataset.source(level, { signal });
+  const shown = new Map<string, AttributeInfo>();
+  const [vertex, fragment] = [schema.vertex, schema.fragment].map((infos) => infos.map(({ name }) => name));
+  if (vertex!.length + fragment!.length > 0 && (await source.chunks({ signal })).count > 0)
+    for await (const tile of source.tiles([0], { positions: true, vertex: vertex!, fragment: fragment! }, { signal })) {
+      for (const [name, { info }] of tile.vertexColumns) shown.set(`vertex.${name}`, info);
+      for (const [name, { info }] of tile.fragmentColumns) shown.set(`fragment.${name}`, info);
+    }
+  for (const domain of DOMAINS)
+    for (const info of schema[domain]) {
+      const key = `${domain}.${info.name}`;
+      const known = found.get(key);
+      if (known !== undefined) known.levels.push(level);
+      else found.set(key, { ...(shown.get(key) ?? info), dtype: dtypeText(info.dtype), levels: [level] });
+    }
+}
+
+async function countParametric(dataset: VectorDataset, signal: AbortSignal): Promise<VectorInfo["parametric"]> {
+  const parametric = await dataset.parametric?.({ signal });
+  if (parametric === undefined) return null;
+  const counts: { [type: string]: number } = {};
+  for (const { type } of parametric.objects) counts[type] = (counts[type] ?? 0) + 1;
+  return counts;
+}
+
+/** The ranges of all attributes, and how many links there are: every batch of the level is read. */
 async function measure(
   dataset: VectorDataset,
   level: number,
   ranges: Map<string, Range>,
   { signal, report }: Session,
-): Promise<void> {
+): Promise<{ readonly links?: number }> {
   const { vertices = 0 } = await dataset.describe(level, { signal });
-  let done = 0;
-  for await (const batch of dataset.select({ level }).batches({ signal })) {
-    widenBatch(ranges, batch);
-    done += batch.positions.length / batch.dims;
-    report.update({ done, total: Math.max(done, vertices), unit: "vertices" });
-  }
+  let [done, links, linked] = [0, 0, false];
+  for (const geometry of dataset.geometries.length === 0 ? [undefined] : dataset.geometries)
+    for await (const batch of dataset.select({ level, geometry }).batches({ signal })) {
+      widenBatch(ranges, batch);
+      if (batch.links !== undefined) {
+        links += batch.links.ends.length / batch.links.width;
+        linked = true;
+      }
+      done += batch.positions.length / batch.dims;
+      report.update({ done, total: Math.max(done, vertices), unit: "vertices" });
+    }
+  widenAll(ranges, "group", await dataset.groupColumns(level, { signal }));
+  return linked ? { links } : {};
 }
 
 function widenBatch(ranges: Map<string, Range>, { vertexColumns, links, fragments, objectColumns }: Batch): void {
@@ -163,53 +216,4 @@ function widenAll(ranges: Map<string, Range>, domain: Domain, columns: Columns):
     const range = widen(ranges.get(`${domain}.${name}`), column);
     if (range !== undefined) ranges.set(`${domain}.${name}`, range);
   }
-}
-
-export function vectorRows(node: VectorInfo, output: Output): string[][] {
-  const { geometries, axes, bounds, crs, levels, schema, groups, headers } = node;
-  const attributes = DOMAINS.flatMap((domain) =>
-    (schema?.[domain] ?? []).map(({ range, ...info }, i) => [
-      i === 0 ? `per ${domain}` : "",
-      `${info.name}  ${output.dim(attributeText(info))}${range === undefined ? "" : `  ${range.min} … ${range.max}`}`,
-    ]),
-  );
-  return [
-    ["kind", geometries.join(", ") || "unknown"],
-    ["axes", axes.map(axisText).join(", ")],
-    ["bounds", boxText(bounds)],
-    ...(crs === null ? [] : [["crs", clipped(toJson(crs))]]),
-    ...levels.flatMap((level) => levelRows(level, output)),
-    ...attributes,
-    ...(groups === null ? [] : [["groups", `${countText(groups.count)}, ${countText(groups.members)} members in all`]]),
-    ...(headers.length === 0 ? [] : [["headers", headers.join(", ")]]),
-    ...attributeRows(node),
-    ...noteRows(node, output),
-  ];
-}
-
-/** "0 … 10, 0 … 20"; what was computed as float32 in its digits. */
-export const boxText = ({ min, max }: { readonly min: readonly number[]; readonly max: readonly number[] }): string => {
-  const short = (value: number): number => (Math.fround(value) === value ? shortest(value, 4) : value);
-  return min.map((low, axis) => `${short(low)} … ${short(max[axis]!)}`).join(", ");
-};
-
-const axisText = ({ name, type, unit }: Axis): string =>
-  `${name}${type === "space" ? "" : ` (${type})`}${unit === undefined ? "" : ` in ${unit}`}`;
-
-function levelRows({ level, error, ...known }: LevelInfo, output: Output): string[][] {
-  const { vertices, objects, objectsExact, chunks, stored, chunkShape, binShape, parent, method } = known;
-  if (error !== undefined) return [[`level ${level}`, output.red(error)]];
-  const counts = [
-    `${vertices === undefined ? "an unknown number of" : countText(vertices)} vertices`,
-    ...(objects === undefined ? [] : [`${objectsExact ? "" : "up to "}${countText(objects)} objects`]),
-    `${countText(chunks!)} chunks of ${shapeText(chunkShape)}`,
-    ...(stored === undefined || Number.isNaN(stored.bytes)
-      ? []
-      : [`${stored.stopped ? "more than " : ""}${bytesText(stored.bytes)} in ${countText(stored.keys)} files`]),
-  ];
-  const made =
-    parent === undefined
-      ? []
-      : [`made from level ${parent}${method === undefined ? "" : ` by ${method}`}, bins of ${shapeText(binShape)}`];
-  return [[`level ${level}`, counts.join(", ")], ...made.map((text) => ["", output.dim(text)])];
 }

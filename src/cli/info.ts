@@ -5,8 +5,9 @@ import type { CodecSpec } from "../codec/types.js";
 import { InvalidInput, OctavoError } from "../errors.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import { count, flag, value } from "./args.js";
-import { describeVectors, vectorRows } from "./info-vectors.js";
-import { bytesText, countText, type Output, table, toJson } from "./output.js";
+import { describeVectors } from "./info-vectors.js";
+import { vectorRows } from "./info-vectors-rows.js";
+import { bytesText, counted, countText, type Output, table, toJson } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { dtypeText, elementValue } from "./values.js";
@@ -18,7 +19,7 @@ export const COUNTED = 50_000;
 export const info = verb({
   about:
     "For a group, the tree below it; for geometry, its levels and attributes. Sizes are counted where the store can be " +
-    "listed. Data are not read, except with --full.",
+    "listed. Data are not read, except with --full, and of geometry one chunk of its attributes.",
   options: {
     ...sourceOptions,
     depth: value("N", "how deep to follow groups (default 5)", count),
@@ -195,11 +196,11 @@ function rows(node: ArrayInfo | GroupInfo, output: Output): string[][] {
 
 function storedText(node: ArrayInfo): string {
   const { chunks, ratio, innerChunkShape } = node;
-  const what = innerChunkShape === undefined ? "chunks" : "shards";
+  const what = innerChunkShape === undefined ? "chunk" : "shard";
   const { grid, stored, bytes, stopped } = chunks;
-  if (stored === undefined) return `unknown of ${countText(grid)} ${what}: this store cannot be listed`;
+  if (stored === undefined) return `unknown of ${counted(grid, what)}: this store cannot be listed`;
   const size = bytes === undefined ? "" : `, ${bytesText(bytes)}`;
-  return `${stopped ? "more than " : ""}${countText(stored)} of ${countText(grid)} ${what}${size}${ratio === undefined ? "" : `, ratio ${ratio}`}`;
+  return `${stopped ? "more than " : ""}${countText(stored)} of ${counted(grid, what)}${size}${ratio === undefined ? "" : `, ratio ${ratio}`}`;
 }
 
 function treeRows(group: GroupInfo, indent: string, output: Output): string[][] {

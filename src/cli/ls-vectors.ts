@@ -1,9 +1,8 @@
 /** `octavo ls` of geometry: its levels, or the chunks, objects or groups of one level. */
 import type { Columns, VectorDataset } from "../model/vectors.js";
 import { rowOf } from "./columns.js";
-import { shapeText } from "./info.js";
-import { boxText } from "./info-vectors.js";
-import { countText, type Output, table, toJson } from "./output.js";
+import { rangeText, sizeText } from "./levels.js";
+import { counted, countText, type Output, table, toJson } from "./output.js";
 import type { Session } from "./verb.js";
 
 export async function listVectors(
@@ -24,18 +23,16 @@ async function listLevels(
   wanted: number | undefined,
   { output, signal }: Session,
 ): Promise<void> {
-  const { levels, geometries } = dataset;
-  const chosen = levels.filter(({ level }) => wanted === undefined || level === wanted);
+  const chosen = dataset.levels.filter(({ level }) => wanted === undefined || level === wanted);
   const found = await Promise.all(chosen.map(({ level }) => dataset.describe(level, { signal })));
   if (output.json) return void output.document(found);
-  const rows = found.map(({ level, vertices, binShape }) => [
-    `level ${level}`,
-    geometries.join(", "),
+  const rows = found.map(({ level, vertices, chunkShape, binShape }) => [
+    String(level),
     vertices === undefined ? "?" : countText(vertices),
-    "vertices",
-    `bins of ${shapeText(binShape)}`,
+    sizeText(chunkShape),
+    sizeText(binShape),
   ]);
-  for (const line of table(rows, [2])) output.line(line);
+  for (const line of table([["level", "vertices", "chunk size", "bin size"], ...rows], [0, 1])) output.line(line);
 }
 
 async function listChunks(dataset: VectorDataset, level: number, { output, signal }: Session): Promise<void> {
@@ -44,24 +41,28 @@ async function listChunks(dataset: VectorDataset, level: number, { output, signa
   const all = Array.from({ length: chunks.count }, (_, chunk) => chunk);
   const counts = await source.counts(all, { signal });
   const [min, max] = [new Float64Array(source.dims), new Float64Array(source.dims)];
-  // A box for queries is a hair wider than the chunk, because of what computing its corners costs in digits.
   const { chunkShape } = await dataset.describe(level, { signal });
-  const snap = (at: number, axis: number): number =>
-    Number(((Math.round((at / chunkShape[axis]!) * 1e6) / 1e6) * chunkShape[axis]!).toPrecision(12));
   const found = all.map((chunk) => {
     chunks.box(chunk, min, max);
     const index = [...chunks.coords.subarray(chunk * chunks.rank, (chunk + 1) * chunks.rank)];
-    return { index, vertices: counts[chunk]!, min: Array.from(min, snap), max: Array.from(max, snap) };
+    const space = index.slice(chunks.rank - source.dims);
+    const corner = (box: Float64Array, beyond: number): number[] =>
+      Array.from(box, (at, axis) => whole(at, (space[axis]! + beyond) * chunkShape[axis]!, chunkShape[axis]!));
+    return { index, vertices: counts[chunk]!, min: corner(min, 0), max: corner(max, 1) };
   });
   if (output.json) return void output.document(found);
-  const rows = found.map((chunk) => [
-    `(${chunk.index.join(", ")})`,
-    countText(chunk.vertices),
-    "vertices",
-    boxText(chunk),
+  const rows = found.map(({ index, vertices, min, max }) => [
+    `(${index.join(", ")})`,
+    countText(vertices),
+    ...min.map((low, axis) => rangeText(low, max[axis]!)),
   ]);
-  for (const line of table(rows, [1])) output.line(line);
+  const titles = ["chunk", "vertices", ...dataset.axes.map(({ name }) => name)];
+  for (const line of table([titles, ...rows], [1])) output.line(line);
 }
+
+/** A box for queries is a hair wider than the chunk, because of what computing its corners costs in digits. */
+const whole = (at: number, exact: number, size: number): number =>
+  Math.abs(at - exact) < size * 1e-4 ? Number(exact.toPrecision(12)) : at;
 
 async function listObjects(dataset: VectorDataset, level: number, { output, signal }: Session): Promise<void> {
   const { objects, schema } = await dataset.source(level, { signal });
@@ -69,7 +70,11 @@ async function listObjects(dataset: VectorDataset, level: number, { output, sign
   const rows = Uint32Array.from((await objects?.rowsOf(ids, { signal })) ?? []);
   const names = (await schema({ signal })).object.map(({ name }) => name);
   const columns: Columns = (await objects?.columns(names, rows, { signal })) ?? new Map();
-  if (ids.length === 0) output.remark(`level ${level} has no objects`);
+  if (ids.length === 0) {
+    const count = (await dataset.parametric?.({ signal }))?.objects.length ?? 0;
+    const others = counted(count, "parametric object");
+    output.remark(`level ${level} has no objects${count === 0 ? "" : `; ${others}: octavo get --geometry parametric`}`);
+  }
   listRows("id", ids, columns, output);
 }
 

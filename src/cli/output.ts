@@ -103,4 +103,8 @@ export function bytesText(count: number): string {
   return `${power === 0 ? scaled : scaled.toPrecision(scaled < 100 ? 3 : 4).replace(/\.?0+$/, "")} ${UNITS[power]}`;
 }
 
+/** "1 object", "1,200 objects"; "vertex" and the like say how they are when there are several. */
+export const counted = (count: number | bigint, one: string, many = `${one}s`): string =>
+  `${countText(count)} ${count === 1 || count === 1n ? one : many}`;
+
 export const countText = (count: number | bigint): string => count.toLocaleString("en-US");

@@ -2,6 +2,7 @@
 import { Unsupported } from "../errors.js";
 import type { Finding } from "../model/format.js";
 import { flag } from "./args.js";
+import { counted } from "./output.js";
 import { findSource, sourceOptions } from "./source.js";
 import { verb } from "./verb.js";
 
@@ -30,7 +31,9 @@ export const repair = verb({
       for (const finding of fixed) show(output.green(dryRun ? "would" : "fixed"), finding);
       for (const finding of errors) show(output.red("left "), finding);
       const done = `${fixed.length} ${dryRun ? "could be repaired" : "repaired"}`;
-      output.line(fixed.length + errors.length === 0 ? "nothing to repair" : `${done}, ${errors.length} errors left`);
+      output.line(
+        fixed.length + errors.length === 0 ? "nothing to repair" : `${done}, ${counted(errors.length, "error")} left`,
+      );
     }
     return errors.length === 0 ? 0 : 1;
   },

@@ -2,6 +2,7 @@
 import { OctavoError } from "../errors.js";
 import type { Finding, Severity } from "../model/format.js";
 import { choice } from "./args.js";
+import { counted } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { type ExitCode, verb } from "./verb.js";
@@ -62,8 +63,8 @@ export const validate = verb({
         unreadable: output.red("unreadable"),
         unchecked: output.yellow("could not be checked"),
       }[word];
-      const found = [plural(counts.error - unchecked, "error"), plural(counts.warning, "warning")];
-      if (unchecked > 0) found.push(`${plural(unchecked, "failure")} of the store`);
+      const found = [counted(counts.error - unchecked, "error"), counted(counts.warning, "warning")];
+      if (unchecked > 0) found.push(`${counted(unchecked, "failure")} of the store`);
       output.line(`${verdict}: ${found.join(", ")} at level ${level}`);
       remarkForbidden(source, output);
     }
@@ -81,8 +82,6 @@ function unreadable(url: string, { where = url, message }: OctavoError): unknown
   const counts = { error: 1, warning: 0, info: 0, unchecked: 0 };
   return { url, verdict: "unreadable", valid: false, readable: false, counts, findings };
 }
-
-const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 async function opens({ match }: Awaited<ReturnType<typeof findSource>>): Promise<boolean> {
   try {

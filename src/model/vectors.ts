@@ -159,6 +159,23 @@ export interface ObjectGroup {
   readonly size: number;
 }
 
+/** One plane, line or sphere, by its coefficients. */
+export interface ParametricObject {
+  readonly type: string;
+  readonly name: string | undefined;
+  readonly coefficients: readonly number[];
+  readonly coefficientNames: readonly string[];
+}
+
+/** The parametric objects of a dataset, outside of all levels, with their attributes and groups. */
+export interface Parametric {
+  readonly objects: readonly ParametricObject[];
+  /** One row for each of `objects`. */
+  readonly columns: Columns;
+  /** The members of each group, as numbers into `objects`. */
+  readonly groups: readonly (readonly bigint[])[];
+}
+
 /** An opened dataset of geometry. */
 export interface VectorDataset {
   readonly kind: "vectors";
@@ -190,6 +207,8 @@ export interface VectorDataset {
   groupColumns(level?: number, options?: ReadOptions): Promise<Columns>;
   /** The headers of files that the data were made from, by format ("trk"). */
   headers(options?: ReadOptions): Promise<ReadonlyMap<string, { readonly [key: string]: Json }>>;
+  /** Planes, lines and spheres, of formats that can have them; undefined where there are none. */
+  parametric?(options?: ReadOptions): Promise<Parametric | undefined>;
   /** A level below the queries, chunk by chunk; of the first geometry unless told. */
   source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
   /** A part of it, or all; nothing is read yet. */

@@ -23,7 +23,7 @@ describe("convert, of geometry", () => {
     const { code, stdout } = await octavo(["convert", store("v0.4/pyramid_streamlines"), out]);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/^\d+ vertices of \d+ objects written\nnothing was lost\n$/),
+      stdout: expect.stringMatching(/^\d+ vertices in \d+ objects written\nnothing was lost\n$/),
     });
     expect(await infoOf(out)).toMatchObject({ format: "zarr-vectors", version: "0.9.2" });
     expect((await octavo(["validate", out])).code).toBe(0);

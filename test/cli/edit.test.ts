@@ -16,7 +16,7 @@ async function json(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-test("append, delete and repair leave a store that is valid", async () => {
+test("append, delete and repair leave a store that is valid", { timeout: 120_000 }, async () => {
   const lines = join(fixtures("zarr-vectors"), "v0.9.2/polylines_2d/store.zarrvectors");
   const store = join(folder, "a.zv");
   expect((await octavo(["convert", lines, store])).code).toBe(0);
@@ -25,6 +25,8 @@ test("append, delete and repair leave a store that is valid", async () => {
   expect((await json("delete", store, "--object", "1,2", "--dry-run")).deleted).toEqual([1, 2]);
   expect((await json("get", store, "--count")).objects).toBe(10);
   expect((await json("delete", store, "--object", "1,2")).deleted).toEqual([1, 2]);
+  expect((await json("get", store, "--count")).objects).toBe(8);
+  for (const gone of ["1", "99", "3,99"]) expect((await octavo(["delete", store, "--object", gone])).code).toBe(1);
   expect((await json("get", store, "--count")).objects).toBe(8);
   expect((await octavo(["delete", store])).code).toBe(2);
   expect((await json("append", store, lines)).appended).toEqual([10, 11, 12, 13, 14]);
@@ -43,4 +45,10 @@ test("what is no geometry is refused", async () => {
   const array = join(fixtures("zarr"), "v3/sharded_zstd");
   expect((await octavo(["repair", array])).code).toBe(3);
   expect((await octavo(["append", array, array])).code).toBe(2);
+  const [mesh, points] = ["mesh_3d", "points_4d"].map((name) =>
+    join(fixtures("zarr-vectors"), `v0.9.2/${name}/store.zarrvectors`),
+  ) as [string, string];
+  expect((await octavo(["append", mesh, points])).stderr).toMatch(
+    /points_4d\S* holds points, and \S*mesh_3d\S* mesh\n/,
+  );
 });

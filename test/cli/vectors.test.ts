@@ -37,6 +37,7 @@ describe("info", () => {
     "v0.9.2/points_categorical",
     "v0.5.0-late/mesh_3d",
     "v0.2-early/streamlines_3d",
+    "v0.9.2/parametric",
   ])("%s, for people", async (name) => {
     expect(withoutUrl(await ok("info", store(name)))).toMatchSnapshot();
   });
@@ -78,6 +79,12 @@ describe("info", () => {
       server.close();
     }
   });
+});
+
+test("data one folder further down are found", async () => {
+  const { code, stderr } = await octavo(["info", join(sparse, "..")]);
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/Did you mean file:\S+store\.zarrvectors\? That is a Zarr Vectors 0\.9\.2, points\./);
 });
 
 describe("ls", () => {
@@ -153,6 +160,37 @@ describe("get", () => {
     expect(rows.map((row) => row.slice(2))).toEqual(items.flatMap((item: { positions: number[][] }) => item.positions));
   });
 
+  test("a column for each channel, also where the store does not say how many there are", async () => {
+    const mesh = store("v0.9.2/mesh_3d");
+    const [titles = "", ...rows] = (await ok("get", mesh, "--to", "csv", "-q")).trimEnd().split("\n");
+    const { items } = await json("get", mesh);
+    const first = titles.split(",").indexOf("normal.0");
+    expect(titles.split(",").slice(first, first + 3)).toEqual(["normal.0", "normal.1", "normal.2"]);
+    const numbers = rows.map((row) =>
+      row
+        .split(",")
+        .slice(first, first + 3)
+        .map(Number),
+    );
+    expect(numbers).toEqual(
+      items.flatMap((item: { vertexAttributes: { normal: number[][] } }) => item.vertexAttributes.normal),
+    );
+    expect(await ok("info", mesh)).toMatch(/normal +float32 × 3\n/);
+  });
+
+  test("parametric objects, alone or beside others", async () => {
+    const alone = store("v0.9.2/parametric");
+    const found = await json("get", alone, "--geometry", "parametric");
+    expect(found.items.map(({ type }: { type: string }) => type)).toEqual(["plane", "sphere"]);
+    expect(await ok("get", alone, "--geometry", "parametric", "--to", "csv")).toMatchSnapshot();
+    expect((await json("get", alone, "--geometry", "parametric", "--object", "1")).items).toEqual([found.items[1]]);
+    expect(await ok("get", alone, "--geometry", "parametric", "--count")).toBe("2 parametric objects\n");
+    const wrong = await octavo(["get", alone, "--geometry", "parametric", "--box", "0,0,0,1,1,1"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^octavo: --box has no meaning for param/)]);
+    expect((await octavo(["get", alone, "--geometry", "parametric", "--object", "2"])).code).toBe(1);
+    expect((await octavo(["get", lines, "--geometry", "parametric"])).code).toBe(2);
+  });
+
   test(".npy has the positions that JSON has, and says what it leaves out", async () => {
     const file = join(folder, "positions.npy");
     const { code, stderr } = await octavo(["get", lines, "-o", file]);
@@ -217,6 +255,7 @@ describe("get", () => {
     [["--group", "3"], 1, "octavo: level 0 has no group 3\n"],
     [["--where", "foo > 3"], 2, "octavo: there is no attribute foo; there are object.a\n"],
     [["--attributes", "foo"], 2, "octavo: there is no attribute foo; there are object.a\n"],
+    [["--clip"], 2, "octavo: --clip cuts to a region: say which, with --box or --sphere\n"],
     [["--box", "0,0,0,50,50"], 2, "octavo: a box in 3 dimensions has 6 numbers, both corners; found 5\n"],
     [["--level", "0", "--max-vertices", "3"], 2, /^octavo: a query has a level, maxVertices or a resolution/],
   ])("%j ends with %i and leaves no file", async (query, code, message) => {

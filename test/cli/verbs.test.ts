@@ -360,6 +360,11 @@ test("demo: shows what it does, leaves nothing behind", async () => {
   const temporary = mkdtempSync(join(folder, "tmp-"));
   const { code, stdout, stderr } = await octavo(["demo"], { env: { TMPDIR: temporary } });
   expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/validate/);
+  const commands = [...stdout.matchAll(/^\$ octavo (\w+)/gm)].map(([, verb]) => verb);
+  expect(new Set(commands)).toEqual(
+    new Set(["info", "convert", "get", "validate", "delete", "append", "repair"]), // all that there are, but ls
+  );
+  expect(stdout).toMatch(/^1 repaired, 0 errors left$/m);
+  expect(stdout).not.toMatch(/octavo: |\b1 (objects|vertices|requests|chunks|errors)\b/);
   expect(readdirSync(temporary)).toEqual([]);
 });

@@ -9,10 +9,10 @@ import type { ZarrVectors } from "./read/dataset.js";
 import type { VectorDescription } from "./write/description.js";
 import type { VectorWriteOptions, VectorWriter } from "./write/write.js";
 
+export type { Parametric, ParametricObject } from "../../model/vectors.js";
 export type { EditOptions, VectorCommitted, VectorTransaction } from "./edit/edit.js";
 export type { OpenedStore, OpenStoreOptions } from "./nodes/open-nodes.js";
 export type { ZarrVectors } from "./read/dataset.js";
-export type { Parametric, ParametricObject } from "./read/parametric.js";
 export type { LevelMeta, RootMeta } from "./types.js";
 export type { VectorDescription } from "./write/description.js";
 export type { BatchParts, GroupMembers, VectorWriteOptions, VectorWriter } from "./write/write.js";

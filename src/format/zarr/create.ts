@@ -107,7 +107,7 @@ export async function makeRoom(store: Store, at: Prefix, options: CreateOptions)
     const where = urlOf(store, at);
     throw new Conflict(`${where} already holds a ${match.summary}`, {
       where,
-      hint: "Choose another place, or overwrite.",
+      hint: "Choose another place, or replace it: { overwrite: true }, --overwrite.",
     });
   }
   await deleteNode(store, at, options);

@@ -53,11 +53,7 @@ export function cellNodes(context: CellNodesContext, dialect: Dialect): LevelNod
     if (domain !== undefined) {
       const specs = root.attributeSpecs?.[domain];
       const declared = isJsonObject(specs) ? Object.keys(specs).filter(Key.is) : [];
-      note(
-        declared.length > 0
-          ? `The store cannot list what is below ${full(path)}: only ${declared.join(", ")}, declared by the root, can be seen.`
-          : `The store cannot list: attributes of level ${level} that the root does not declare cannot be seen.`,
-      );
+      note(`The store cannot list: attributes of level ${level} that the root does not declare cannot be seen.`);
       return present(path, declared, options);
     }
     if ((await documents.node(full(path), options)) === undefined) return [];

@@ -86,7 +86,7 @@ describe("without a listing", () => {
   test("names are guessed where the format fixes them", async () => {
     const declared = await openStore(web(await copyOf("v0.9.2/crs_headers_units")));
     expect(await (await declared.nodes(0)).children("vertex_attributes")).toEqual(["v"]);
-    expect(declared.notes.join()).toMatch(/only v, declared by the root/);
+    expect(declared.notes.join()).toMatch(/that the root does not declare cannot be seen/);
     expect(await (await declared.nodes(0)).children("object_attributes")).toEqual([]);
 
     const pyramid = await openStore(web(await copyOf("v0.9.2/pyramid_implicit_links")));

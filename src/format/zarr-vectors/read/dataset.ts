@@ -1,14 +1,14 @@
 /** An opened store as a dataset, as it was when it was opened; live.ts keeps up with commits. */
 import { InvalidInput, NotFound } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
-import type { Columns, Geometry, VectorDataset, VectorLevel } from "../../../model/vectors.js";
+import type { Columns, Geometry, Parametric, VectorDataset, VectorLevel } from "../../../model/vectors.js";
 import { select } from "../../../query/select.js";
 import { oncePerKey } from "../nodes/once.js";
 import type { OpenedStore } from "../nodes/open-nodes.js";
 import { geometryOf } from "./geometry.js";
 import { levelSource } from "./level.js";
 import { denseColumns } from "./object-columns.js";
-import { type Parametric, readParametric } from "./parametric.js";
+import { readParametric } from "./parametric.js";
 import { membersOf, readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
 

@@ -13,25 +13,10 @@ import { decodeUtf8 } from "../../../bytes/text.js";
 import { Corrupt } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { typed } from "../../../model/elements.js";
-import type { Columns } from "../../../model/vectors.js";
+import type { Parametric, ParametricObject } from "../../../model/vectors.js";
 import type { LevelNodes } from "../types.js";
 import { denseColumns } from "./object-columns.js";
 import { membersOf, readGroups } from "./read-groups.js";
-
-/** One plane, line or sphere. */
-export interface ParametricObject {
-  readonly type: string;
-  readonly name: string | undefined;
-  readonly coefficients: readonly number[];
-  readonly coefficientNames: readonly string[];
-}
-
-/** All of them, with their attributes and groups. */
-export interface Parametric {
-  readonly objects: readonly ParametricObject[];
-  readonly columns: Columns;
-  readonly groups: readonly (readonly bigint[])[];
-}
 
 export async function readParametric(nodes: LevelNodes, options?: ReadOptions): Promise<Parametric> {
   const attributes = (await nodes.attributes("", options)) ?? {};

@@ -40,7 +40,7 @@ export async function* checkObjects(level: CheckedLevel): AsyncGenerator<Finding
       yield finding(
         "object-index-absent",
         at("object_index"),
-        `${geometry} of level ${meta.level} have no object index`,
+        `level ${meta.level} has ${geometry} and no object index`,
       );
   }
   if (layout !== undefined) {

@@ -1,0 +1,24 @@
+/** What geometry says of its levels, in words and numbers that people read. */
+import type { Axis, VectorDataset } from "../model/vectors.js";
+import { shapeText } from "./info.js";
+import { shortest } from "./values.js";
+
+/** A float32 in its own digits, anything else in eight: documents for programs have all of them. */
+export const numberText = (value: number): string =>
+  String(Math.fround(value) === value ? shortest(value, 4) : Number(value.toPrecision(8)));
+
+/** "0 … 10" */
+export const rangeText = (low: number | bigint, high: number | bigint): string =>
+  `${typeof low === "bigint" ? low : numberText(low)} … ${typeof high === "bigint" ? high : numberText(high)}`;
+
+/** "40 × 40 × 12.5" */
+export const sizeText = (sizes: readonly number[]): string =>
+  shapeText(sizes.map((size) => Number(size.toPrecision(6))));
+
+/** A row for each axis: its name, its bounds, its unit, and its type where that is not space. */
+export const axisRows = ({ axes, bounds }: Pick<VectorDataset, "axes" | "bounds">): string[][] =>
+  axes.map(({ name, type, unit }: Axis, axis) => [
+    name,
+    `${rangeText(bounds.min[axis]!, bounds.max[axis]!)}${unit === undefined ? "" : ` ${unit}`}`,
+    type === "space" ? "" : `(${type})`,
+  ]);
