@@ -7,12 +7,18 @@ import type { Domain } from "../../../model/vectors.js";
 import { describeArray } from "../../zarr/create.js";
 import { attributeInfo, folderOf, sentinelOf } from "../read/schema.js";
 import { described, dtypeName } from "../write/write-columns.js";
-import { takeColumn } from "./edit-columns.js";
-import { editLevel, fragmentsOf, type LevelEdit } from "./edit-level.js";
+import { byPlace } from "./edit-cells.js";
+import { sizeOf, total } from "./edit-chunks.js";
+import { cellWords, infoOf, takeColumn } from "./edit-columns.js";
+import { editLevel, fragmentsOf, type LevelEdit, pickRowsOf, rowOf, unknown, verticesOf } from "./edit-level.js";
+import { addLinks, setLinks } from "./edit-link-attributes.js";
 import type { RowsEdit } from "./edit-rows.js";
 import { present, type Tree } from "./edit-tree.js";
 
-/** Whose values are meant: of objects, of the vertices of one object (all, or some of them in their order), or of groups. */
+/**
+ * Whose values are meant: of objects, of groups, or of the vertices, links or fragments of one object, all or some of them, by
+ * their rows as a query for it has them.
+ */
 export type AttributeRows =
   | { readonly ids: Iterable<number | bigint> }
   | { readonly id: number | bigint; readonly rows?: ArrayLike<number> | undefined }
@@ -24,10 +30,8 @@ export interface AddedValues {
   readonly values: Column["values"];
 }
 
-/** What a new attribute can be attached to. */
-export type EditableDomain = "vertex" | "object" | "group";
-
 const ROWS = 65536;
+const OWNER = "object_id";
 
 /** Sets the values of some rows of an attribute that is there. */
 export async function setAttribute(
@@ -39,6 +43,8 @@ export async function setAttribute(
 ): Promise<void> {
   const level = await editLevel(tree, tree.opened.levels[0]!);
   if (domain === "vertex" && "id" in target) return setVertices(level, name, BigInt(target.id), target.rows, values);
+  if (domain === "fragment" && "id" in target) return setFragments(level, name, BigInt(target.id), target.rows, values);
+  if (domain === "link" && "id" in target) return setLinks(level, name, [BigInt(target.id)], target.rows, values);
   if (domain === "object" && "ids" in target) {
     const rows = Array.from(target.ids, (id) => rowOf(level, BigInt(id)));
     const table = (await level.objects!.attributes()).get(name);
@@ -51,15 +57,6 @@ export async function setAttribute(
     return setRows(table, table.length, domain, name, [...target.groups], values);
   }
   throw new InvalidInput(`the rows of a ${domain} attribute cannot be named so: ${Object.keys(target).join(", ")}`);
-}
-
-const unknown = ({ meta, tree }: LevelEdit, domain: string, name: string): NotFound =>
-  new NotFound(`${tree.opened.url}/${meta.path} has no ${domain} attribute ${name}`, { where: tree.opened.url });
-
-function rowOf({ objects, tree }: LevelEdit, id: bigint): number {
-  const row = objects?.rowOf(id) ?? -1;
-  if (row < 0) throw new InvalidInput(`${tree.opened.url} has no object ${id}`);
-  return row;
 }
 
 function setRows(
@@ -84,25 +81,6 @@ function setRows(
   }
 }
 
-/** Values come without a description: they are taken for the attribute's own. */
-const infoOf = (info: AttributeInfo, values: Column["values"]): AttributeInfo =>
-  Array.isArray(values) ? { ...info, categories: undefined } : info;
-
-/** Where each vertex of an object lies: its chunk and its entry there. */
-export async function verticesOf(
-  level: LevelEdit,
-  row: number,
-): Promise<{ chunk: string; fragment: number; entry: number }[]> {
-  const out: { chunk: string; fragment: number; entry: number }[] = [];
-  for (const { chunk, fragment } of await fragmentsOf(level, row)) {
-    const { sizes } = await level.chunks.chunk(chunk);
-    let entry = 0;
-    for (let f = 0; f < fragment; f++) entry += sizes[f]!;
-    for (let i = 0; i < (sizes[fragment] ?? 0); i++) out.push({ chunk, fragment, entry: entry + i });
-  }
-  return out;
-}
-
 async function setVertices(
   level: LevelEdit,
   name: string,
@@ -112,21 +90,35 @@ async function setVertices(
 ): Promise<void> {
   const at = level.chunks.vertexAttributes.findIndex(({ info }) => info.name === name);
   if (at < 0) throw unknown(level, "vertex", name);
-  const vertices = await verticesOf(level, rowOf(level, id));
-  const chosen = pickVertices(vertices, rows, id);
+  const chosen = pickRowsOf(await verticesOf(level, rowOf(level, id)), rows, `vertices of object ${id}`);
   const attribute = level.chunks.vertexAttributes[at]!;
   const bytes = takeColumn(attribute, { info: infoOf(attribute.info, values), values }, chosen.length, "vertex");
   await putVertices(level, 1 + at, attribute.width, chosen, bytes);
   await level.finish();
 }
 
-export function pickVertices<T>(vertices: readonly T[], rows: ArrayLike<number> | undefined, id: bigint): T[] {
-  if (rows === undefined) return [...vertices];
-  return Array.from(rows, (row) => {
-    const vertex = vertices[row];
-    if (vertex === undefined) throw new InvalidInput(`object ${id} has ${vertices.length} vertices, and no row ${row}`);
-    return vertex;
-  });
+async function setFragments(
+  level: LevelEdit,
+  name: string,
+  id: bigint,
+  rows: ArrayLike<number> | undefined,
+  values: Column["values"],
+): Promise<void> {
+  const { chunks } = level;
+  const at = chunks.fragmentAttributes.findIndex(({ info }) => info.name === name);
+  if (at < 0) throw unknown(level, "fragment", name);
+  if (name === OWNER)
+    throw new InvalidInput(`the fragment attribute ${OWNER} says who owns a fragment, and is not set`);
+  const chosen = pickRowsOf(await fragmentsOf(level, rowOf(level, id)), rows, `fragments of object ${id}`);
+  const attribute = chunks.fragmentAttributes[at]!;
+  const { width } = attribute;
+  const bytes = takeColumn(attribute, { info: infoOf(attribute.info, values), values }, chosen.length, "fragment");
+  for (const [i, { chunk, fragment }] of chosen.entries()) {
+    const edit = await chunks.chunk(chunk);
+    edit.fragmentColumns[at] = edit.fragmentColumns[at]!.slice();
+    edit.fragmentColumns[at]!.set(bytes.subarray(i * width, (i + 1) * width), fragment * width);
+  }
+  await level.finish();
 }
 
 /** Writes rows of a column of vertices to their places. */
@@ -146,10 +138,10 @@ export async function putVertices(
   }
 }
 
-/** A new attribute of the finest level. Values are those of the vertices of these objects, one after the other, or of these objects. */
+/** A new attribute of the finest level. Values are those of these objects, or of their vertices, links or fragments one after the other. */
 export async function addAttribute(
   tree: Tree,
-  domain: EditableDomain,
+  domain: Domain,
   info: AttributeInfo,
   values?: AddedValues,
 ): Promise<void> {
@@ -162,7 +154,8 @@ export async function addAttribute(
     throw new InvalidInput(`${tree.opened.url} already has the ${domain} attribute ${info.name}`);
   await tree.makeGroup(path);
   await present(tree, level.meta.path, folder);
-  if (domain === "vertex") return addVertexAttribute(level, info, values);
+  if (domain === "vertex" || domain === "fragment") return addCellAttribute(level, domain, info, values);
+  if (domain === "link") return addLinks(level, info, values);
   const { objects } = level;
   const groups = await tree.rows(`${level.meta.path}/groups`);
   const count = domain === "object" ? objects?.rows : groups?.length;
@@ -200,56 +193,45 @@ export async function addAttribute(
   setRows(table, count, domain, info.name, rows, values.values);
 }
 
-async function addVertexAttribute(level: LevelEdit, info: AttributeInfo, given?: AddedValues): Promise<void> {
+async function addCellAttribute(
+  level: LevelEdit,
+  domain: "vertex" | "fragment",
+  info: AttributeInfo,
+  given?: AddedValues,
+): Promise<void> {
   const { tree, meta, chunks, objects } = level;
-  const dictionary =
-    info.categories === undefined
-      ? {}
-      : {
-          encoding: "dictionary",
-          categories: info.categories,
-          ordered: false,
-          ...(info.absent === undefined ? {} : { _FillValue: info.absent }),
-        };
-  const cells = tree.makeCells(meta.path, `vertex_attributes/${info.name}`, chunks.vertices.meta, {
-    zv_array: "attribute",
-    name: info.name,
-    dtype: dtypeName(info.dtype),
-    ...described(info),
-    ...dictionary,
-  });
+  const ofVertices = domain === "vertex";
+  const zv_array = ofVertices ? "attribute" : "fragment_attribute";
+  const words = { zv_array, name: info.name, ...cellWords(info) };
+  const cells = tree.makeCells(meta.path, `${domain}_attributes/${info.name}`, chunks.vertices.meta, words);
   const names = [...(await chunks.vertices.chunks())].sort(byPlace);
   const edits = await Promise.all(names.map((name) => chunks.chunk(name)));
-  const entries = edits.map(({ sizes }) => sizes.reduce((sum, size) => sum + size, 0));
-  const total = entries.reduce((sum, count) => sum + count, 0);
-  const places: { chunk: string; entry: number }[] = [];
+  const counts = edits.map(({ sizes }) => (ofVertices ? total(sizes) : sizes.length));
+  const places: { chunk: string; row: number }[] = [];
   const ids = given && (given.ids ?? objects?.ids);
-  if (ids !== undefined) for (const id of ids) places.push(...(await verticesOf(level, rowOf(level, BigInt(id)))));
+  if (ids !== undefined)
+    for (const id of ids) {
+      const row = rowOf(level, BigInt(id));
+      if (ofVertices) for (const { chunk, entry } of await verticesOf(level, row)) places.push({ chunk, row: entry });
+      else for (const { chunk, fragment } of await fragmentsOf(level, row)) places.push({ chunk, row: fragment });
+    }
   else if (given !== undefined)
-    for (const [c, chunk] of names.entries())
-      for (let entry = 0; entry < entries[c]!; entry++) places.push({ chunk, entry });
-  const all = new Set(places.map(({ chunk, entry }) => `${chunk}:${entry}`)).size === total;
-  const width = info.channels * (info.dtype as { size: number }).size;
+    for (const [c, chunk] of names.entries()) for (let row = 0; row < counts[c]!; row++) places.push({ chunk, row });
+  const all = new Set(places.map(({ chunk, row }) => `${chunk}:${row}`)).size === total(counts);
+  const width = info.channels * sizeOf(info);
   const bytes =
     given &&
-    takeColumn({ info, cells }, { info: infoOf(info, given.values), values: given.values }, places.length, "vertex");
+    takeColumn({ info, cells }, { info: infoOf(info, given.values), values: given.values }, places.length, domain);
   const payloads = new Map(
     names.map((name, c) => [
       name,
-      all ? new Uint8Array(entries[c]! * width) : takeColumn({ info, cells }, undefined, entries[c]!, "vertex"),
+      all ? new Uint8Array(counts[c]! * width) : takeColumn({ info, cells }, undefined, counts[c]!, domain),
     ]),
   );
-  for (const [i, { chunk, entry }] of places.entries())
-    payloads.get(chunk)!.set(bytes!.subarray(i * width, (i + 1) * width), entry * width);
+  for (const [i, { chunk, row }] of places.entries())
+    payloads.get(chunk)!.set(bytes!.subarray(i * width, (i + 1) * width), row * width);
   for (const [name, payload] of payloads) cells.set(name, payload);
   await level.finish();
-}
-
-/** Chunks in the order of their coordinates. */
-function byPlace(a: string, b: string): number {
-  const [x, y] = [a.split(".").map(Number), b.split(".").map(Number)];
-  const axis = x.findIndex((n, i) => n !== y[i]);
-  return axis < 0 ? 0 : x[axis]! - y[axis]!;
 }
 
 /** An attribute goes, from every level that has it. */

@@ -17,7 +17,7 @@ import { chunkCodec } from "../../zarr/decode.js";
 import { encodeNode } from "../../zarr/encode.js";
 import { chunkKey } from "../../zarr/keys.js";
 import type { ArrayMeta } from "../../zarr/types.js";
-import { Directory } from "../nodes/nodes-directory.js";
+import { compare, Directory } from "../nodes/nodes-directory.js";
 import type { Cells } from "../types.js";
 
 /** Where the cells of a level lie: chunk coordinates from `origin` on, `shape` of them along each axis. */
@@ -39,13 +39,21 @@ export interface CellsEdit {
   describe(attributes: JsonObject): void;
   /** Another grid, or shards of another shape (undefined: none); holds the array in memory. */
   regrid(grid: CellGrid, shard: readonly number[] | undefined): Promise<void>;
-  /** Writes it, once. */
+  /** Another grid with nothing in it. */
+  clear(grid: CellGrid): Promise<void>;
+  /** Writes it, after which it is not read again. */
   flush(): Promise<void>;
 }
 
 const AT_ONCE = 8;
 
 export const parseChunk = (chunk: string): number[] => chunk.split(".").map(Number);
+
+/** Chunks in the order of their coordinates. */
+export function byPlace(a: string, b: string): number {
+  const [x, y] = [parseChunk(a), parseChunk(b)];
+  return compare(x, 0, y, 0, x.length);
+}
 
 export const gridOf = ({ shape, attributes }: ArrayMeta): CellGrid => ({
   shape,
@@ -92,6 +100,17 @@ export function editCells(
     return (await cells!.read(Int32Array.from(parseChunk(chunk)), options))[0];
   }
 
+  /** The array with another grid and other shards. */
+  function laidOut({ origin, shape }: CellGrid, shard: readonly number[] | undefined): ArrayMeta {
+    const { chunk_grid_origin: _, ...attributes } = meta.attributes;
+    const moved = origin.some((n) => n !== 0) ? { ...attributes, chunk_grid_origin: origin } : attributes;
+    return sharded({ ...meta, shape, attributes: moved }, shard);
+  }
+  async function removeStored(): Promise<void> {
+    const keys = new Set([...(await stored())].map((chunk) => placeOf(meta, parseChunk(chunk)).key));
+    for (const key of keys) await store.delete(Key.join(at, key), { signal: options.signal });
+  }
+
   const edit: CellsEdit = {
     get attributes() {
       return meta.attributes;
@@ -109,38 +128,41 @@ export function editCells(
       meta = { ...meta, attributes };
       stale = true;
     },
-    async regrid({ origin, shape }, shard) {
-      const { chunk_grid_origin: _, ...attributes } = meta.attributes;
-      const moved = origin.some((first, axis) => first !== gridOf(meta).origin[axis]);
-      const next = sharded(
-        {
-          ...meta,
-          shape,
-          attributes: origin.some((n) => n !== 0) ? { ...attributes, chunk_grid_origin: origin } : attributes,
-        },
-        shard,
-      );
+    async regrid(grid, shard) {
+      const moved = grid.origin.some((first, axis) => first !== gridOf(meta).origin[axis]);
+      const next = laidOut(grid, shard);
       stale = true;
-      if (!moved && `${next.chunkShape}` === `${meta.chunkShape}`) {
-        meta = next;
-        return;
+      if (moved || `${next.chunkShape}` !== `${meta.chunkShape}`) {
+        for (const chunk of await stored()) if (!changes.has(chunk)) changes.set(chunk, (await get(chunk))!);
+        await removeStored();
       }
-      for (const chunk of await stored()) if (!changes.has(chunk)) changes.set(chunk, (await get(chunk))!);
-      const old = new Set([...(await stored())].map((chunk) => placeOf(meta, parseChunk(chunk)).key));
-      for (const key of old) await store.delete(Key.join(at, key), { signal: options.signal });
       meta = next;
+    },
+    async clear(grid) {
+      stale = true;
+      await removeStored();
+      changes.clear();
+      present = Promise.resolve(new Set());
+      meta = laidOut(grid, shardOf(meta));
     },
     async flush() {
       const [before, named] = await Promise.all([stored(), chunks()]);
       if (named.size !== before.size || [...named].some((chunk) => !before.has(chunk))) stale = true;
       await putCells(store, at, meta, changes, limits, options.signal);
+      changes.clear();
+      present = Promise.resolve(named);
       if (!stale) return;
+      stale = false;
       meta = { ...meta, attributes: { ...meta.attributes, nonempty_chunks: [...named].sort() } };
       await store.set(Key.join(at, "zarr.json"), encodeNode(meta).get("zarr.json")!, { signal: options.signal });
     },
   };
   return edit;
 }
+
+/** The cells of a shard along each axis; undefined: there are none. */
+export const shardOf = ({ codecs, chunkShape }: ArrayMeta): readonly number[] | undefined =>
+  codecs[0]?.name === "sharding_indexed" ? chunkShape : undefined;
 
 /** The key that a chunk lies in, and its number there. */
 function placeOf(meta: ArrayMeta, coords: readonly number[]): { readonly key: string; readonly inner: number } {

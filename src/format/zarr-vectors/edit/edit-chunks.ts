@@ -44,6 +44,10 @@ export interface ChunksEdit {
   readonly fragmentAttributes: readonly CellAttribute[];
   readonly touched: ReadonlyMap<string, ChunkEdit>;
   chunk(name: string): Promise<ChunkEdit>;
+  /** A chunk as it is, which is not under edit. */
+  read(name: string): Promise<ChunkEdit>;
+  /** A chunk in the place of what was there. */
+  put(chunk: ChunkEdit): void;
   /** Vertices of the level that touched chunks have gained. */
   gained(): number;
   /** Vertices of all chunks, counted. */
@@ -92,14 +96,7 @@ export async function editChunks(tree: Tree, level: string, rowBytes: number, le
   async function load(name: string): Promise<ChunkEdit> {
     const [buffer, blob] = await Promise.all([vertices!.get(name), fragments!.get(name)]);
     if (buffer === undefined && blob === undefined)
-      return {
-        name,
-        sizes: [],
-        columns: [new Uint8Array(), ...vertexAttributes.map(() => new Uint8Array())],
-        fragmentColumns: fragmentAttributes.map(() => new Uint8Array()),
-        before: 0,
-        moved: undefined,
-      };
+      return emptyChunk(name, vertexAttributes.length, fragmentAttributes.length);
     const at = `${where}/vertices of chunk ${name}`;
     if (buffer === undefined || blob === undefined || buffer.length % rowBytes !== 0)
       throw new Corrupt(`${at} should be whole rows of ${rowBytes} bytes with a fragment index`, { where: at });
@@ -154,6 +151,8 @@ export async function editChunks(tree: Tree, level: string, rowBytes: number, le
       loading.then((chunk) => done.set(name, chunk)).catch(() => {});
       return loading;
     },
+    read: load,
+    put: (chunk) => void done.set(chunk.name, chunk),
     gained: () => [...done.values()].reduce((sum, { sizes, before }) => sum + total(sizes) - before, 0),
     async count() {
       let sum = 0;
@@ -178,7 +177,17 @@ export async function editChunks(tree: Tree, level: string, rowBytes: number, le
   };
 }
 
-const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
+/** A chunk without vertices, with so many attributes. */
+export const emptyChunk = (name: string, ofVertices: number, ofFragments: number): ChunkEdit => ({
+  name,
+  sizes: [],
+  columns: Array.from({ length: 1 + ofVertices }, () => new Uint8Array()),
+  fragmentColumns: Array.from({ length: ofFragments }, () => new Uint8Array()),
+  before: 0,
+  moved: undefined,
+});
+
+export const total = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0);
 
 export const sizeOf = ({ dtype }: AttributeInfo): number => (isFixed(dtype) ? dtype.size : 0);
 

@@ -1,11 +1,12 @@
 /** Values of attributes on their way into a store that has them: of the same type, or texts for a dictionary that is there. */
+import type { Json, JsonObject } from "../../../bytes/json.js";
 import { InvalidInput } from "../../../errors.js";
 import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import { absentValue } from "../../../query/columns.js";
 import { AttributeCell } from "../payload/attribute-cell.js";
 import { sentinelOf } from "../read/schema.js";
-import { dtypeName } from "../write/write-columns.js";
+import { described, dtypeName } from "../write/write-columns.js";
 import type { CellsEdit } from "./edit-cells.js";
 import { sizeOf } from "./edit-chunks.js";
 
@@ -13,8 +14,12 @@ import { sizeOf } from "./edit-chunks.js";
 export interface Taker {
   readonly info: AttributeInfo;
   /** Of a cell attribute, whose document has the dictionary. */
-  readonly cells?: CellsEdit | undefined;
+  readonly cells?: Pick<CellsEdit, "attributes" | "describe"> | undefined;
 }
+
+/** Values come without a description: they are taken for the attribute's own. */
+export const infoOf = (info: AttributeInfo, values: Column["values"]): AttributeInfo =>
+  Array.isArray(values) ? { ...info, categories: undefined } : info;
 
 /** The bytes of some rows; without a column, the value that stands for none. */
 export function takeColumn({ info, cells }: Taker, column: Column | undefined, rows: number, what: string): Uint8Array {
@@ -83,7 +88,7 @@ const textsOf = ({ info, values }: Column): (string | undefined)[] =>
 /** Texts that the dictionary does not have yet come to its end: the codes that are there stay true. */
 function codesOf(
   info: AttributeInfo,
-  cells: CellsEdit | undefined,
+  cells: Taker["cells"],
   texts: readonly (string | undefined)[],
   what: string,
 ): Uint8Array {
@@ -112,3 +117,17 @@ function codesOf(
       : { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
   return AttributeCell.encode({ info, values: new Type[size as 1 | 2 | 4](found) });
 }
+
+/** What the document of a per-chunk array says of an attribute. */
+export const cellWords = (info: AttributeInfo): JsonObject => ({
+  dtype: dtypeName(info.dtype),
+  ...described(info),
+  ...(info.categories === undefined
+    ? {}
+    : {
+        encoding: "dictionary",
+        categories: info.categories,
+        ordered: false,
+        ...(info.absent === undefined ? {} : { _FillValue: info.absent as Json }),
+      }),
+});

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../../bytes/json.js";
 import { InvalidInput } from "../../../errors.js";
-import type { CellGrid } from "./edit-cells.js";
+import { type CellGrid, shardOf } from "./edit-cells.js";
 import type { LevelEdit } from "./edit-level.js";
 import type { Tree } from "./edit-tree.js";
 
@@ -42,8 +42,7 @@ export async function expandGrid(
     for (const array of await cellArrays(tree, path)) {
       const cells = (await tree.cells(path, array))!;
       const next = around(cells.grid, chunkShape, grown);
-      const shard = cells.meta.codecs[0]?.name === "sharding_indexed" ? cells.meta.chunkShape : undefined;
-      if (`${next.shape}` !== `${cells.grid.shape}`) await cells.regrid(next, shard);
+      if (`${next.shape}` !== `${cells.grid.shape}`) await cells.regrid(next, shardOf(cells.meta));
     }
   }
 }

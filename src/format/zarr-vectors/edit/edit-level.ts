@@ -5,10 +5,11 @@
  */
 import type { JsonObject } from "../../../bytes/json.js";
 import { bytesOf } from "../../../codec/numeric.js";
-import { Corrupt, Unsupported } from "../../../errors.js";
+import { Corrupt, InvalidInput, NotFound, Unsupported } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import { Directory } from "../nodes/nodes-directory.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
+import * as Owner from "../payload/owner-cell.js";
 import { chunkTable } from "../read/chunk-table.js";
 import { ownerColumn, SEALS, sealOf } from "../read/owner-column.js";
 import { namedType } from "../read/schema.js";
@@ -39,8 +40,8 @@ export interface LevelEdit {
   finish(): Promise<void>;
 }
 
-export const NOBODY = -1n;
-export const SEVERAL = -2n;
+export const NOBODY = BigInt(Owner.NOBODY);
+export const SEVERAL = BigInt(Owner.SEVERAL);
 
 export async function editLevel(tree: Tree, number: number): Promise<LevelEdit> {
   const { opened, options } = tree;
@@ -118,7 +119,7 @@ async function rebuildOwners({ tree, meta, rank, chunks, ownersAt }: LevelEdit, 
     for (let b = offsets[row]!; b < offsets[row + 1]!; b++) {
       const column = columns.get(Directory.key(coords, b * rank, rank));
       for (let f = first[b]!; column !== undefined && f < first[b]! + count[b]!; f++)
-        if (f < column.length) column[f] = column[f] === NOBODY || column[f] === id ? id : SEVERAL;
+        if (f < column.length) column[f] = column[f] === NOBODY ? id : SEVERAL;
     }
   for (const [name, column] of columns) {
     const touched = chunks.touched.get(name);
@@ -176,4 +177,40 @@ export async function fragmentsOf(
     for (let f = first[b]!; f < first[b]! + count[b]!; f++) out.push({ chunk, coords: parseChunk(chunk), fragment: f });
   }
   return out;
+}
+
+/** Where each vertex of an object lies: its chunk and its entry there. */
+export async function verticesOf(
+  level: LevelEdit,
+  row: number,
+): Promise<{ chunk: string; fragment: number; entry: number }[]> {
+  const out: { chunk: string; fragment: number; entry: number }[] = [];
+  for (const { chunk, fragment } of await fragmentsOf(level, row)) {
+    const { sizes } = await level.chunks.chunk(chunk);
+    let entry = 0;
+    for (let f = 0; f < fragment; f++) entry += sizes[f]!;
+    for (let i = 0; i < (sizes[fragment] ?? 0); i++) out.push({ chunk, fragment, entry: entry + i });
+  }
+  return out;
+}
+
+/** These rows of what there is, or all of it. */
+export function pickRowsOf<T>(all: readonly T[], rows: ArrayLike<number> | undefined, what: string): T[] {
+  if (rows === undefined) return [...all];
+  return Array.from(rows, (row) => {
+    const one = all[row];
+    if (one === undefined) throw new InvalidInput(`there are ${all.length} ${what}, and no row ${row}`);
+    return one;
+  });
+}
+
+/** There is no such attribute. */
+export const unknown = ({ meta, tree }: LevelEdit, domain: string, name: string): NotFound =>
+  new NotFound(`${tree.opened.url}/${meta.path} has no ${domain} attribute ${name}`, { where: tree.opened.url });
+
+/** The row of an object that is there. */
+export function rowOf({ objects, tree }: LevelEdit, id: bigint): number {
+  const row = objects?.rowOf(id) ?? -1;
+  if (row < 0) throw new InvalidInput(`${tree.opened.url} has no object ${id}`);
+  return row;
 }

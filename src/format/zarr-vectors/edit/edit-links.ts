@@ -11,26 +11,25 @@ import { FragmentIndex } from "../payload/fragment-index.js";
 import { LinkCell } from "../payload/link-cells.js";
 import { LinkOffsets } from "../payload/link-offsets.js";
 import { Permutation } from "../payload/permutation.js";
-import { Delta } from "../read/link-levels.js";
-import { attributeInfo } from "../read/schema.js";
+import { anchorOf } from "../read/link-levels.js";
 import type { LevelMeta } from "../types.js";
 import { type CellsEdit, parseChunk } from "./edit-cells.js";
-import { pickRows, sizeOf } from "./edit-chunks.js";
-import type { GroupEdit, Tree } from "./edit-tree.js";
+import { pickRows } from "./edit-chunks.js";
+import {
+  endChunks,
+  type Family,
+  familiesOf,
+  isCopy,
+  linkAttributes,
+  linkDescription,
+  segmentsOf,
+} from "./edit-families.js";
+import type { Tree } from "./edit-tree.js";
 
 /** Where the entries of chunks have gone; chunks that are not here are as they were. */
 export type Moves = ReadonlyMap<string, Int32Array>;
 
-interface Family {
-  readonly level: string;
-  readonly delta: string;
-  readonly group: GroupEdit;
-  readonly width: number;
-  readonly duplicate: boolean;
-  readonly directed: boolean;
-}
-
-/** New links within a level. */
+/** Links on their way to their places. */
 export interface NewLinks {
   readonly width: number;
   /** The chunk and the entry of each end, `width` for each link, as given. */
@@ -40,66 +39,20 @@ export interface NewLinks {
   readonly columns: ReadonlyMap<string, Uint8Array>;
 }
 
-async function familyOf(tree: Tree, level: string, delta: string): Promise<Family | undefined> {
-  const group = await tree.group(`${level}/links/${delta}`);
-  if (group === undefined) return undefined;
-  const { link_width: width, store, directed } = group.attributes;
-  return { level, delta, group, width: Number(width), duplicate: store === "duplicate", directed: directed === true };
-}
-
-/** The attributes of links of a family. */
-export async function linkAttributes(tree: Tree, level: string, delta = "0"): Promise<string[]> {
-  const names = await tree.names(`${level}/link_attributes`);
-  const found = await Promise.all(names.map((name) => tree.names(`${level}/link_attributes/${name}/${delta}`)));
-  return names.filter((_, i) => found[i]!.length > 0);
-}
-
 /** Brings all links to where their ends have gone. */
-export async function moveLinks(tree: Tree, meta: LevelMeta, moves: Moves): Promise<void> {
-  const { opened, options } = tree;
-  for (const level of opened.levels) {
-    const other = await opened.level(level, options);
-    for (const delta of await tree.names(`${other.path}/links`)) {
-      const step = Delta.parse(delta);
-      if (step === undefined) continue;
-      const target = level + step;
-      if (level !== meta.level && target !== meta.level) continue;
-      const family = await familyOf(tree, other.path, delta);
-      const to = opened.levels.includes(target) ? await opened.level(target, options) : undefined;
-      if (family !== undefined) await moveFamily(tree, family, other, to, meta.level, moves);
-    }
-  }
+export async function moveLinks(tree: Tree, { level }: LevelMeta, moves: Moves): Promise<void> {
+  for (const family of await familiesOf(tree, [level])) await moveFamily(tree, family, level, moves);
 }
 
-async function moveFamily(
-  tree: Tree,
-  family: Family,
-  own: LevelMeta,
-  to: LevelMeta | undefined,
-  moved: number,
-  moves: Moves,
-): Promise<void> {
-  const { level, delta, width } = family;
+async function moveFamily(tree: Tree, family: Family, moved: number, moves: Moves): Promise<void> {
+  const { level, delta, width, own, to } = family;
   const names = await linkAttributes(tree, level, delta);
-  for (const segment of await tree.names(`${level}/links/${delta}`)) {
-    const cells = await tree.cells(level, `links/${delta}/${segment}`);
-    if (cells === undefined) continue;
+  for (const { segment, cells, offsets, form } of await segmentsOf(tree, family)) {
     const where = `${level}/links/${delta}/${segment}`;
-    const offsets = LinkOffsets.parse(segment, width, cells.meta.shape.length, where);
-    const intra = delta === "0" && LinkOffsets.isIntra(offsets);
-    const ratio = ratioOf(own, to ?? own, cells.meta.shape.length);
     for (const chunk of await cells.chunks()) {
-      const coords = parseChunk(chunk);
-      const ends = [
-        chunk,
-        ...offsets.map((by) => coords.map((c, axis) => Math.floor(c * ratio[axis]!) + by[axis]!).join(".")),
-      ];
-      // End 0 is of this level, the others of the one that the links lead to.
-      const maps = ends.map((end, k) =>
-        (k === 0 ? own.level : (to ?? own).level) === moved ? moves.get(end) : undefined,
-      );
+      const ends = endChunks(family, chunk, offsets);
+      const maps = ends.map((end, k) => ((k === 0 ? own : to).level === moved ? moves.get(end) : undefined));
       if (maps.every((map) => map === undefined)) continue;
-      const form = { width, ragged: !intra, perm: cells.attributes.has_perm === true };
       const cell = LinkCell.parse((await cells.get(chunk))!, form, where);
       const kept: number[] = [];
       for (let l = 0; l < cell.count; l++)
@@ -123,7 +76,7 @@ async function moveFamily(
                 perms: cell.perms && Uint32Array.from(kept, (l) => cell.perms![l]!),
                 groups: Uint32Array.from(groups),
               },
-              !intra,
+              form.ragged,
             ),
       );
       if (kept.length === cell.count) continue;
@@ -132,17 +85,11 @@ async function moveFamily(
         const bytes = await column?.get(chunk);
         if (bytes !== undefined) column!.set(chunk, pickRows(bytes, bytes.length / cell.count, kept));
       }
-      if (intra) await keepGroups(tree, level, chunk, kept, cell.count);
-      const isCopy = family.duplicate && ends.some((end) => compare(parseChunk(end), 0, coords, 0, coords.length) < 0);
-      await count(tree, family, names, isCopy ? 0 : kept.length - cell.count, kept.length - cell.count);
+      if (!form.ragged) await keepGroups(tree, level, chunk, kept, cell.count);
+      const gone = kept.length - cell.count;
+      await countLinks(tree, family, names, isCopy(family, ends) ? 0 : gone, gone);
     }
   }
-}
-
-/** How many chunks of another level one of this level is wide; the attribute by which levels are chunked is the same on all. */
-function ratioOf({ chunkShape: from }: LevelMeta, { chunkShape: to }: LevelMeta, rank: number): number[] {
-  const lead = rank - from.length;
-  return Array.from({ length: rank }, (_, axis) => (axis < lead ? 1 : from[axis - lead]! / to[axis - lead]!));
 }
 
 /** The groups of links within a chunk, without those that have gone. */
@@ -174,7 +121,7 @@ async function keepGroups(
   cells!.set(chunk, kept.length === 0 ? new Uint8Array() : FragmentIndex.encode(FragmentIndex.of(groups)));
 }
 
-async function count(
+export async function countLinks(
   tree: Tree,
   { level, delta, group }: Family,
   names: readonly string[],
@@ -194,27 +141,22 @@ async function count(
   }
 }
 
-/** Puts links within a level to where they belong; arrays that are not there yet are made like `vertices`. */
+/** Puts links of a family to where they belong; arrays that are not there yet are made like `vertices`. */
 export async function addLinks(
   tree: Tree,
-  level: string,
+  family: Family,
   { width, chunks, entries, columns }: NewLinks,
   vertices: CellsEdit,
 ): Promise<void> {
   if (entries.length === 0) return;
-  const rank = vertices.meta.shape.length;
-  await tree.makeGroup(`${level}/links`);
-  await tree.makeGroup(`${level}/links/0`, {
-    zv_array: "links_family",
-    level_delta: 0,
-    link_width: width,
-    directed: false,
-    store: "canonical",
-    sid_ndim: rank,
-    num_links: 0,
-    num_physical_records: 0,
-  });
-  const family = (await familyOf(tree, level, "0"))!;
+  const { level, delta, own: from, to } = family;
+  const within = delta === "0";
+  const places = new Map<string, number[]>();
+  const placeOf = (name: string): number[] => {
+    const place = places.get(name) ?? parseChunk(name);
+    places.set(name, place);
+    return place;
+  };
   const cells = new Map<
     string,
     { segment: string; offsets: number[][]; chunk: string; ends: number[]; perms: number[]; links: number[] }
@@ -222,10 +164,12 @@ export async function addLinks(
   let records = 0;
   for (let l = 0; l * width < entries.length; l++) {
     const own = chunks.slice(l * width, (l + 1) * width);
-    const coords = own.map(parseChunk);
-    for (const sigma of ordersOf(family, own, coords, entries.subarray(l * width, (l + 1) * width))) {
+    const coords = own.map(placeOf);
+    const ends = entries.subarray(l * width, (l + 1) * width);
+    for (const sigma of within ? ordersOf(family, own, coords, ends) : [own.map((_, k) => k)]) {
       const [first, ...others] = sigma.map((k) => coords[k]!) as [number[], ...number[][]];
-      const offsets = others.map((other) => other.map((c, axis) => c - first[axis]!));
+      const anchor = within ? first : anchorOf(first, from, to);
+      const offsets = others.map((other) => other.map((c, axis) => c - anchor[axis]!));
       const segment = LinkOffsets.format(offsets);
       const chunk = own[sigma[0]!]!;
       const key = `${segment} ${chunk}`;
@@ -238,15 +182,16 @@ export async function addLinks(
     }
   }
   for (const { segment, offsets, chunk, ends, perms, links } of cells.values()) {
-    const intra = LinkOffsets.isIntra(offsets);
-    const perm = !intra && (family.duplicate || !family.directed);
-    const described = { dtype: "int64", offsets, has_perm: perm, link_width: width, level_delta: 0 };
+    const intra = within && LinkOffsets.isIntra(offsets);
+    const perm = within && !intra && (family.duplicate || !family.directed);
+    const described = { dtype: "int64", offsets, has_perm: perm, link_width: width, level_delta: Number(delta) };
+    const path = `links/${delta}/${segment}`;
     const array =
-      (await tree.cells(level, `links/0/${segment}`)) ??
-      tree.makeCells(level, `links/0/${segment}`, vertices.meta, { zv_array: "links", ...described });
+      (await tree.cells(level, path)) ??
+      tree.makeCells(level, path, vertices.meta, { zv_array: "links", ...described });
     const blob = await array.get(chunk);
     const form = { width, ragged: !intra, perm };
-    const old = blob && LinkCell.parse(blob, form, `${level}/links/0/${segment}`);
+    const old = blob && LinkCell.parse(blob, form, `${level}/${path}`);
     const before = old?.count ?? 0;
     array.set(
       chunk,
@@ -263,12 +208,12 @@ export async function addLinks(
     );
     if (intra) await addGroup(tree, level, chunk, before, links.length, vertices);
     for (const [name, rows] of columns) {
-      const column = await linkColumn(tree, level, name, segment, offsets, vertices);
+      const column = await linkColumn(tree, family, name, segment, offsets, vertices);
       const size = rows.length / (entries.length / width);
       column.set(chunk, concat([(await column.get(chunk)) ?? new Uint8Array(), pickRows(rows, size, links)]));
     }
   }
-  await count(tree, family, [...columns.keys()], entries.length / width, records);
+  await countLinks(tree, family, [...columns.keys()], entries.length / width, records);
 }
 
 /** The orders in which a link is stored, each as places among its ends as given. */
@@ -316,29 +261,17 @@ async function addGroup(
 }
 
 /** The array of an attribute under these offsets; a new one is described as its siblings are. */
-async function linkColumn(
+export async function linkColumn(
   tree: Tree,
-  level: string,
+  { level, delta }: Family,
   name: string,
   segment: string,
-  offsets: number[][],
+  offsets: readonly (readonly number[])[],
   vertices: CellsEdit,
 ): Promise<CellsEdit> {
-  const folder = `link_attributes/${name}/0`;
+  const folder = `link_attributes/${name}/${delta}`;
   const found = await tree.cells(level, `${folder}/${segment}`);
   if (found !== undefined) return found;
-  const { nonempty_chunks: _, chunk_grid_origin: __, ...described } = (await linkDescription(tree, level, name)) ?? {};
-  return tree.makeCells(level, `${folder}/${segment}`, vertices.meta, { ...described, offsets });
+  const described = (await linkDescription(tree, level, name, delta)) ?? {};
+  return tree.makeCells(level, `${folder}/${segment}`, vertices.meta, { ...described, offsets } as JsonObject);
 }
-
-/** What the arrays of a link attribute say of it. */
-export async function linkDescription(tree: Tree, level: string, name: string): Promise<JsonObject | undefined> {
-  const folder = `link_attributes/${name}/0`;
-  const [first] = await tree.names(`${level}/${folder}`);
-  return first === undefined ? undefined : (await tree.cells(level, `${folder}/${first}`))?.attributes;
-}
-
-export const linkWidth = (name: string, attributes: JsonObject): number => {
-  const info = attributeInfo(name, attributes, `link_attributes/${name}`);
-  return info.channels * sizeOf(info);
-};

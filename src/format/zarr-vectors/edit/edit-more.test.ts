@@ -20,7 +20,6 @@ import type { Store } from "../../../store/types.js";
 import { openZarrVectors } from "../index.js";
 import { createZarrVectors } from "../write/write.js";
 import { editZarrVectors, type VectorTransaction } from "./edit.js";
-import { rechunk } from "./edit-layout.js";
 
 let seed = 1;
 const dice = (n: number): number => {
@@ -117,6 +116,105 @@ describe("attributes", () => {
     expect([...(await (await open(store)).groupMembers(0))]).toEqual([0n, 20n]);
   });
 
+  /** The values of the links of an object, by the marks of the vertices that they join. */
+  async function linkValues(store: Store, id: number, name: string): Promise<Map<string, unknown>> {
+    const { links, vertexColumns } = await (await open(store)).select({ object: [id] }).read();
+    const marks = vertexColumns.get("mark")!.values as Int32Array;
+    const { width, ends } = links!;
+    const { info, values } = links!.columns.get(name)!;
+    return new Map(
+      Array.from({ length: ends.length / width }, (_, l) => [
+        [...ends.subarray(l * width, (l + 1) * width)].map((end) => marks[end]).join("-"),
+        info.categories?.[values[l] as number] ?? values[l],
+      ]),
+    );
+  }
+  it.each([
+    ["graph", {}],
+    ["graph", { links: { store: "duplicate" } }],
+    ["graph", { links: { directed: true } }],
+    ["mesh", {}],
+    ["skeletons", {}],
+  ] as [Geometry, object][])("of links of %s %j are added, set and dropped", async (geometry, description) => {
+    const store = memoryStore();
+    const things = thingsOf(geometry);
+    await storeOf(store, geometry, things, description);
+    const keysOf = async (id: number) => {
+      const { links, vertexColumns } = await (await open(store)).select({ object: [id] }).read();
+      const marks = vertexColumns.get("mark")!.values as Int32Array;
+      return Array.from({ length: links!.ends.length / links!.width }, (_, l) =>
+        [...links!.ends.subarray(l * links!.width, (l + 1) * links!.width)].map((end) => marks[end]).join("-"),
+      );
+    };
+    const keys = await keysOf(20);
+    expect(keys.length).toBeGreaterThan(2);
+    await edited(store, (edit) =>
+      edit.addAttribute("link", info("w", f4), { ids: [20], values: Float32Array.from(keys, (_, i) => i) }),
+    );
+    expect(await listStore(store)).toEqual(listThings(geometry, things));
+    const expected = new Map(keys.map((key, i) => [key, i]));
+    expect(await linkValues(store, 20, "w")).toEqual(expected);
+    expect([...(await linkValues(store, 10, "w")).values()].every(Number.isNaN)).toBe(true);
+
+    const order = await keysOf(20); // those that were written down may have come to another place
+    await edited(store, (edit) => edit.setAttribute("link", "w", { id: 20, rows: [2, 0] }, Float32Array.of(70, 80)));
+    expected.set(order[2]!, 70);
+    expected.set(order[0]!, 80);
+    expect(await linkValues(store, 20, "w")).toEqual(expected);
+
+    await edited(store, (edit) => {
+      edit.rechunk(17);
+      const dictionary = { categories: ["a"], absent: 255 };
+      edit.addAttribute("link", info("kind", { kind: "uint", size: 1, endian: "little" }, dictionary));
+      edit.setAttribute("link", "kind", { id: 20, rows: [0] }, ["new"]);
+    });
+    expect(await linkValues(store, 20, "w")).toEqual(expected);
+    expect([...(await linkValues(store, 20, "kind")).values()].filter((value) => value === "new")).toHaveLength(1);
+    const more: Things = new Map([[99n, thing(geometry)]]);
+    await edited(store, (edit) => edit.append(batchOf(geometry, more)));
+    things.set(99n, more.get(99n)!);
+    await edited(store, (edit) => edit.dropAttribute("link", "w"));
+    expect((await (await open(store)).schema()).link.map(({ name }) => name)).toEqual(["kind"]);
+    expect(await listStore(store)).toEqual(listThings(geometry, things));
+  });
+
+  it("of links need links", async () => {
+    const store = memoryStore();
+    await storeOf(store, "streamlines", thingsOf("streamlines"));
+    const edit = await editZarrVectors(store, at);
+    edit.addAttribute("link", info("w", f4));
+    await expect(edit.commit()).rejects.toThrow(/no links/);
+  });
+
+  it("of fragments are added, set and dropped", async () => {
+    const store = memoryStore();
+    const things = thingsOf("streamlines");
+    await storeOf(store, "streamlines", things);
+    const read = async () => (await open(store)).select({ object: [20] }).read();
+    await edited(store, (edit) => edit.addAttribute("fragment", info("s", { kind: "int", size: 2, endian: "little" })));
+    const none = (await read()).fragments!.columns.get("s")!.values as Int16Array;
+    const count = none.length;
+    expect([...new Set(none)]).toEqual([-(2 ** 15)]);
+    expect(count).toBeGreaterThan(2);
+    await edited(store, (edit) => {
+      edit.dropAttribute("fragment", "s");
+      edit.addAttribute("fragment", info("s", { kind: "int", size: 2, endian: "little" }), {
+        ids: [20],
+        values: Int16Array.from({ length: count }, (_, i) => i),
+      });
+      edit.setAttribute("fragment", "s", { id: 20, rows: [1] }, Int16Array.of(50));
+    });
+    const expected = Array.from({ length: count }, (_, i) => (i === 1 ? 50 : i));
+    expect([...((await read()).fragments!.columns.get("s")!.values as Int16Array)]).toEqual(expected);
+    await edited(store, (edit) => edit.append(batchOf("streamlines", [[77n, thing("streamlines")]])));
+    expect([...((await read()).fragments!.columns.get("s")!.values as Int16Array)]).toEqual(expected);
+    const owners = await editZarrVectors(store, at);
+    owners.setAttribute("fragment", "object_id", { id: 20 }, new BigInt64Array(count));
+    await expect(owners.commit()).rejects.toThrow(/who owns/);
+    await edited(store, (edit) => edit.dropAttribute("fragment", "s"));
+    expect((await (await open(store)).schema()).fragment.map(({ name }) => name)).toEqual(["object_id"]);
+  });
+
   it("without a word for none need values", async () => {
     const store = memoryStore();
     await storeOf(store, "points", thingsOf("points", 2));
@@ -157,8 +255,7 @@ describe.each(["streamlines", "graph", "mesh", "skeletons", "points"] as Geometr
     things.delete(40n);
     await edited(store, (edit) => edit.shard([2, 2, 2]));
     expect(await listStore(store)).toEqual(listThings(geometry, things));
-    await rechunk(store, at, 8);
-    expect(await findings(store)).toEqual([]);
+    await edited(store, (edit) => edit.rechunk(8));
     expect((await open(store)).levels[0]!.chunkShape).toEqual([8, 8, 8]);
     expect(await listStore(store)).toEqual(listThings(geometry, things));
     await edited(store, (edit) => edit.unshard());

@@ -25,6 +25,8 @@ export interface ObjectsEdit {
   read(rows: readonly number[]): Promise<Manifests>;
   all(): Promise<Manifests>;
   set(row: number, blocks: readonly Block[]): Promise<void>;
+  /** The manifests of all rows. */
+  setAll(rows: readonly (readonly Block[])[]): void;
   /** A row for a new id. */
   add(id: bigint): number;
   /** Tables of attributes by name, as long as there are rows. */
@@ -102,6 +104,11 @@ export async function editObjects(
       const was = (await blob(row)).subarray(0, 4).some((byte) => byte !== 0);
       present += (blocks.length > 0 ? 1 : 0) - (was ? 1 : 0);
       manifests.set(row, Manifests.encodeRow(Manifests.promote(Manifests.of([blocks], rank)), 0));
+    },
+    setAll(rows) {
+      present = rows.filter((blocks) => blocks.length > 0).length;
+      const all = Manifests.promote(Manifests.of(rows, rank));
+      for (const row of rows.keys()) manifests.set(row, Manifests.encodeRow(all, row));
     },
     add(id) {
       const { count } = numbers;

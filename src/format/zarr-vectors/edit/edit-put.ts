@@ -3,7 +3,7 @@
  * without objects go into the bins of their chunks.
  */
 import { bytesOf } from "../../../codec/numeric.js";
-import { InvalidInput, Unsupported } from "../../../errors.js";
+import { Unsupported } from "../../../errors.js";
 import type { Links } from "../../../model/vectors.js";
 import { Directory } from "../nodes/nodes-directory.js";
 import type { Block } from "../payload/manifest-write.js";
@@ -11,13 +11,16 @@ import { geometryOf } from "../read/geometry.js";
 import { attributeInfo } from "../read/schema.js";
 import { type Plan, planOf } from "../write/description.js";
 import { type BatchParts, type Rows, rowsOf } from "../write/write-batch.js";
+import { binsOf } from "../write/write-bins.js";
 import { type Cut, cutter, type Fragments } from "../write/write-cut.js";
 import { upTo } from "../write/write-layout.js";
+import { notImplied } from "../write/write-skeleton.js";
 import { addFragments, addToFragments, pickRows } from "./edit-chunks.js";
 import { refuseOthers, takeColumn } from "./edit-columns.js";
+import { linkArrays, linkAttributes, linkDescription, linksWithin, linkTaker } from "./edit-families.js";
 import { expandGrid } from "./edit-grid.js";
 import type { LevelEdit } from "./edit-level.js";
-import { addLinks, linkAttributes, linkDescription } from "./edit-links.js";
+import { addLinks } from "./edit-links.js";
 
 /** What a level's own documents say about geometry that is put into it. */
 export async function planFor({ tree, meta, dtype, objects }: LevelEdit): Promise<Plan> {
@@ -74,7 +77,7 @@ export async function putGeometry(
   ids: readonly bigint[],
   expand: boolean,
 ): Promise<Block[][]> {
-  const { chunks, tree, objects, ownersAt } = level;
+  const { chunks, tree, objects, ownersAt, meta } = level;
   const { rows, min, max } = checkBatch(level, plan, batch);
   refuseOthers(
     rows.vertexColumns,
@@ -98,7 +101,8 @@ export async function putGeometry(
   if (objects === undefined) {
     const inChunks = byBucket(cut, names.length);
     for (const [c, list] of inChunks.entries()) {
-      const { count, bins } = binsOf(plan, rows, list, cuts.chunks.tuples.subarray(c * plan.dims, (c + 1) * plan.dims));
+      const coords = cuts.chunks.tuples.subarray(c * plan.dims, (c + 1) * plan.dims);
+      const { count, bins } = binsOf(meta.chunkShape, meta.binShape, coords, rows.positions, list);
       addToFragments(
         edits[c]!,
         count,
@@ -179,24 +183,26 @@ function order(tuples: Int32Array, dims: number, a: number, b: number): number {
   return 0;
 }
 
-async function putLinks(
+export async function putLinks(
   { tree, meta, chunks }: LevelEdit,
   width: number,
   ends: readonly { chunk: string; entry: number }[],
   columns: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
+  if (ends.length === 0) return;
   const links = {
     width,
     chunks: ends.map(({ chunk }) => chunk),
     entries: Uint32Array.from(ends, ({ entry }) => entry),
     columns,
   };
-  await addLinks(tree, meta.path, links, chunks.vertices);
+  const family = await linksWithin(tree, meta, width, chunks.vertices.meta.shape.length);
+  await addLinks(tree, family, links, chunks.vertices);
 }
 
 /** The links that are stored, and their attributes. Of a skeleton those that follow from the order of vertices are not. */
 async function takeLinks(
-  { tree, meta }: LevelEdit,
+  { tree, meta, rank }: LevelEdit,
   plan: Plan,
   { ends, width, columns }: Links,
   fragment: Uint32Array,
@@ -209,20 +215,12 @@ async function takeLinks(
   for (const name of names) {
     const described = (await linkDescription(tree, meta.path, name))!;
     const info = attributeInfo(name, described, `link_attributes/${name}`);
-    if (info.categories !== undefined)
-      throw new Unsupported(`links with the dictionary ${name} are read, but not added`, { where: meta.path });
-    taken.set(name, takeColumn({ info }, columns.get(name), count, "link"));
+    const arrays = await linkArrays(tree, await linksWithin(tree, meta, width, rank), name);
+    taken.set(name, takeColumn(linkTaker(info, arrays.values()), columns.get(name), count, "link"));
   }
   const implied =
     plan.geometry === "skeletons" && names.length === 0 && tree.opened.root.linksConvention !== "explicit";
-  const parents = new Map<number, number>();
-  for (let l = 0; implied && l < count; l++) parents.set(ends[2 * l]!, (parents.get(ends[2 * l]!) ?? 0) + 1);
-  const kept: number[] = [];
-  for (let l = 0; l < count; l++) {
-    const [child, parent] = [ends[l * width]!, ends[l * width + 1]!];
-    const next = fragment[child] === fragment[parent] && ordinal[child] === ordinal[parent]! + 1;
-    if (!(implied && next && parents.get(child) === 1)) kept.push(l);
-  }
+  const kept = implied ? notImplied(ends, fragment, ordinal) : [...upTo(count)];
   return { kept, taken };
 }
 
@@ -244,25 +242,4 @@ function byBucket({ segments }: Cut, count: number): number[][] {
     for (let v = segments.starts[s]!; v < end; v++) out[segments.buckets[s]!]!.push(v);
   }
   return out;
-}
-
-/** The bin of each of these points in their chunk, the last axis fastest. */
-function binsOf(
-  { dims, binShape, chunkShape }: Plan,
-  { positions }: Rows,
-  points: readonly number[],
-  chunk: Int32Array,
-): { count: number; bins: Uint32Array } {
-  if (chunkShape === "auto" || binShape === undefined)
-    throw new InvalidInput("points are put into bins of chunks that are known");
-  const per = chunkShape.map((size, axis) => Math.round(size / binShape[axis]!));
-  const bins = Uint32Array.from(points, (v) => {
-    let bin = 0;
-    for (let axis = 0; axis < dims; axis++) {
-      const place = Math.floor(positions[v * dims + axis]! / binShape[axis]!) - chunk[axis]! * per[axis]!;
-      bin = bin * per[axis]! + Math.max(0, Math.min(per[axis]! - 1, place));
-    }
-    return bin;
-  });
-  return { count: per.reduce((product, n) => product * n, 1), bins };
 }

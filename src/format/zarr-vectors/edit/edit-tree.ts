@@ -35,7 +35,7 @@ export interface Tree {
   makeRows(path: string, meta: ArrayMeta): RowsEdit;
   /** What is below a group. */
   names(path: string): Promise<readonly string[]>;
-  /** Everything below a path; only when nothing else of it is under edit. */
+  /** Everything below a path goes, with what was changed there. */
   remove(path: string): Promise<void>;
   /** The bytes of a group's document as they will be. */
   encoded(path: string): Promise<Uint8Array | undefined>;
@@ -125,6 +125,8 @@ export async function openTree(store: Store, at: Prefix, options: ReadOptions): 
       const keys: Key[] = [];
       for await (const { key } of store.list(placeOf(path), { signal: options.signal })) keys.push(key);
       for (const key of keys) await store.delete(key, { signal: options.signal });
+      for (const known of [arrays, tables, groups])
+        for (const name of known.keys()) if (`${name}/`.startsWith(`${path}/`)) known.delete(name);
     },
     async encoded(path) {
       const edit = await tree.group(path);

@@ -15,17 +15,12 @@ import type { Store } from "../../../store/types.js";
 import type { BatchParts } from "../write/write-batch.js";
 import type { GroupMembers } from "../write/write-index.js";
 import { appendBatch, deleteObjects, replaceObject } from "./edit-append.js";
-import {
-  type AddedValues,
-  type AttributeRows,
-  addAttribute,
-  dropAttribute,
-  type EditableDomain,
-  setAttribute,
-} from "./edit-attributes.js";
+import { type AddedValues, type AttributeRows, addAttribute, dropAttribute, setAttribute } from "./edit-attributes.js";
 import { changeGroups, membersOf } from "./edit-groups.js";
-import { reshard } from "./edit-layout.js";
+import { tellLinks } from "./edit-link-attributes.js";
 import { moveVertices } from "./edit-move.js";
+import { rechunk } from "./edit-rechunk.js";
+import { reshard } from "./edit-shards.js";
 import { openTree, type Tree } from "./edit-tree.js";
 
 /** How a store is edited. */
@@ -55,12 +50,17 @@ export interface VectorTransaction {
   /** Other values of an attribute that is there. */
   setAttribute(domain: Domain, name: string, rows: AttributeRows, values: Column["values"]): void;
   /**
-   * A new attribute: values of objects or groups, or of the vertices of these objects one after the other; of all of them where
-   * no ids are given. What gets no value has what stands for none.
+   * A new attribute: values of objects or groups, or of the vertices, links or fragments of these objects one after the other; of
+   * all of them where no ids are given. What gets no value has what stands for none.
    */
-  addAttribute(domain: EditableDomain, info: AttributeInfo, values?: AddedValues): void;
+  addAttribute(domain: Domain, info: AttributeInfo, values?: AddedValues): void;
   /** An attribute goes, from every level. */
   dropAttribute(domain: Domain, name: string): void;
+  /**
+   * Chunks of another size: of the finest level, and of coarser ones in proportion. Everything else stays. Bins stay where they
+   * fill the new chunks, else the chunks are the bins. A level at a time is held in memory.
+   */
+  rechunk(chunkShape: readonly number[] | number): void;
   /** Cells of so many chunks along each axis share a key; of all per-chunk arrays. */
   shard(shape: readonly number[]): void;
   /** Every cell has a key of its own. */
@@ -104,8 +104,12 @@ export async function editZarrVectors(
     replace: (id, batch) => add((tree) => replaceObject(tree, BigInt(id), batch, expand)),
     moveVertices: (id, rows, positions) => add((tree) => moveVertices(tree, BigInt(id), rows, positions, expand)),
     setAttribute: (domain, name, rows, values) => add((tree) => setAttribute(tree, domain, name, rows, values)),
-    addAttribute: (domain, info, values) => add((tree) => addAttribute(tree, domain, info, values)),
+    addAttribute(domain, info, values) {
+      if (domain === "link") add(tellLinks);
+      add((tree) => addAttribute(tree, domain, info, values));
+    },
     dropAttribute: (domain, name) => add((tree) => dropAttribute(tree, domain, name)),
+    rechunk: (chunkShape) => add((tree) => rechunk(tree, chunkShape)),
     shard: (shape) => add((tree) => reshard(tree, shape)),
     unshard: () => add((tree) => reshard(tree, undefined)),
     setGroups: (groups) =>

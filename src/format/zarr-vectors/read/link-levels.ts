@@ -8,6 +8,7 @@
 import { Corrupt } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { OpenedStore } from "../nodes/open-nodes.js";
+import { isWhole } from "../nodes/parse-root.js";
 import { CrossChunkLinks } from "../payload/cross-chunk-links.js";
 import { LinkCell } from "../payload/link-cells.js";
 import { LinkOffsets } from "../payload/link-offsets.js";
@@ -89,19 +90,33 @@ function widthOf(value: unknown, where: string): number {
 function placesOf(
   own: Int32Array,
   offsets: readonly (readonly number[])[],
-  { chunkShape: from }: LevelMeta,
-  { chunkShape: to }: LevelMeta,
+  from: LevelMeta,
+  to: LevelMeta,
 ): Int32Array {
   const rank = own.length;
-  const lead = rank - from.length; // the attribute that a level is chunked by has the same bins on all
+  const anchor = anchorOf(own, from, to);
   const out = new Int32Array(rank * (offsets.length + 1));
   out.set(own);
   for (const [k, offset] of offsets.entries())
-    for (let axis = 0; axis < rank; axis++) {
-      const ratio = axis < lead ? 1 : from[axis - lead]! / to[axis - lead]!;
-      out[(k + 1) * rank + axis] = Math.floor(own[axis]! * ratio) + offset[axis]!;
-    }
+    for (let axis = 0; axis < rank; axis++) out[(k + 1) * rank + axis] = anchor[axis]! + offset[axis]!;
   return out;
+}
+
+/**
+ * The chunk of the other level from which offsets are counted. Where that has chunks n times as long, by a division by n:
+ * 49 × (1/49) is less than 1 in float64.
+ */
+export function anchorOf(
+  own: ArrayLike<number>,
+  { chunkShape: from }: LevelMeta,
+  { chunkShape: to }: LevelMeta,
+): number[] {
+  const lead = own.length - from.length; // the attribute that a level is chunked by has the same bins on all
+  return Array.from(own, (place, axis) => {
+    if (axis < lead) return place;
+    const times = to[axis - lead]! / from[axis - lead]!;
+    return Math.floor(isWhole(times) ? place / Math.round(times) : (place * from[axis - lead]!) / to[axis - lead]!);
+  });
 }
 
 function repeat(row: Int32Array, count: number): Int32Array {
