@@ -124,7 +124,7 @@ function parseCodec(text: string): Compressor | CodecSpec[] {
 }
 
 /** What OUT would have to make room for. */
-async function matchAt(url: string, signal: AbortSignal): Promise<Match | undefined> {
+export async function matchAt(url: string, signal: AbortSignal): Promise<Match | undefined> {
   try {
     return (await detect(await openLocation(url, { signal }), { signal })).match;
   } catch (error) {

@@ -35,6 +35,12 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./convert.js")).convert,
   },
   {
+    name: "publish",
+    operands: "STORE OUT",
+    summary: "the web form of a store: few requests per question",
+    load: async () => (await import("./publish.js")).publish,
+  },
+  {
     name: "validate",
     operands: "URL",
     summary: "is it whole, and if not, what is wrong where",

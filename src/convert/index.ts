@@ -30,17 +30,28 @@ type Opener<T, O> = (url: string, options?: O) => Promise<T>;
 export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Opener<Location, LocationOptions>) {
   return async (source: Dataset | string, target: string, options: ConvertToOptions = {}): Promise<ConvertReport> => {
     const dataset = typeof source === "string" ? await open(source, options) : source;
-    if (options.overwrite !== true) await refuseZip(openLocation, target, options);
-    const { store, at } = await openLocation(target, { ...options, create: true });
-    try {
-      const report = await convertInto(dataset, store, at, options);
-      await store.close?.(); // a zip file is there from here on
-      return report;
-    } catch (error) {
-      await (store as Partial<ZipWriteStore>).abort?.();
-      throw error;
-    }
+    return into(openLocation, target, options, ({ store, at }) => convertInto(dataset, store, at, options));
   };
+}
+
+/** Does some work at an address, which is made for it: a zip file is there when the work is done, or not at all. */
+export async function into<T>(
+  openLocation: Opener<Location, LocationOptions>,
+  target: string,
+  options: LocationOptions & { readonly overwrite?: boolean | undefined },
+  work: (location: Location) => Promise<T>,
+): Promise<T> {
+  if (options.overwrite !== true) await refuseZip(openLocation, target, options);
+  const location = await openLocation(target, { ...options, create: true });
+  const { store } = location;
+  try {
+    const result = await work(location);
+    await store.close?.();
+    return result;
+  } catch (error) {
+    await (store as Partial<ZipWriteStore>).abort?.();
+    throw error;
+  }
 }
 
 async function convertInto(

@@ -5,6 +5,7 @@ import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { EditOptions, VectorTransaction } from "./edit/edit.js";
 import type { OpenStoreOptions } from "./nodes/open-nodes.js";
+import type { PublishOptions, PublishReport } from "./publish/publish.js";
 import type { ZarrVectors } from "./read/dataset.js";
 import type { VectorDescription } from "./write/description.js";
 import type { VectorWriteOptions, VectorWriter } from "./write/write.js";
@@ -12,6 +13,7 @@ import type { VectorWriteOptions, VectorWriter } from "./write/write.js";
 export type { Parametric, ParametricObject } from "../../model/vectors.js";
 export type { EditOptions, VectorCommitted, VectorTransaction } from "./edit/edit.js";
 export type { OpenedStore, OpenStoreOptions } from "./nodes/open-nodes.js";
+export type { PublishOptions, PublishReport } from "./publish/publish.js";
 export type { ZarrVectors } from "./read/dataset.js";
 export type { LevelMeta, RootMeta } from "./types.js";
 export type { VectorDescription } from "./write/description.js";
@@ -53,6 +55,16 @@ export async function repairZarrVectors(
   options: RepairOptions = {},
 ): Promise<RepairReport> {
   return (await import("./validate/repair.js")).repairZarrVectors(store, at, options);
+}
+
+/** Writes the web form of a store: for readers, who then need one request to open it and a few for each question. */
+export async function publishZarrVectors(
+  source: ZarrVectors,
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: PublishOptions = {},
+): Promise<PublishReport> {
+  return (await import("./publish/publish.js")).publishZarrVectors(source, store, at, options);
 }
 
 /** Whether the document of a root is there and has the word. What reads it decides; pages that look at arrays never load that. */

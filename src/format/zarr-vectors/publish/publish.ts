@@ -73,23 +73,24 @@ export async function publishZarrVectors(
   const ready = await isReady(source, options);
   const copy = ready ? undefined : await copied(source, store, at, options);
   const output = outputTo(store, at, signal);
+  let document: Uint8Array;
   try {
-    const document = await publishTree(copy?.opened ?? source.opened, output, options);
+    document = await publishTree(copy?.opened ?? source.opened, output, options);
     await copy?.remove();
     const condition = store.can.conditional ? ({ absent: true } as const) : undefined;
     await store.set(Key.join(at, "zarr.json"), document, { signal, if: condition });
-    if (store.can.conditional) await store.delete(journal, { signal });
-    return {
-      keys: output.keys + 1,
-      bytes: output.bytes + document.length,
-      copiedFrom: ready ? undefined : source.version,
-      losses: copy?.losses ?? [],
-    };
   } catch (error) {
     await copy?.remove();
     await output.undo();
     throw error;
   }
+  if (store.can.conditional) await store.delete(journal, { signal });
+  return {
+    keys: output.keys + 1,
+    bytes: output.bytes + document.length,
+    copiedFrom: ready ? undefined : source.version,
+    losses: copy?.losses ?? [],
+  };
 }
 
 /** What that would come to. */
