@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, statSync, truncateSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeTracts } from "../../src/cli/demo-data.js";
 import { createArray, writeRegion } from "../../src/format/zarr/index.js";
 import { ndarray } from "../../src/model/elements.js";
 import { fileStore } from "../../src/store/file.js";
@@ -37,9 +38,11 @@ test("the picture shows what the commands print", async () => {
     const shown = stdout.trimEnd().replaceAll(`file://${folder}`, "file:///data").split("\n");
     lines.push(`$ octavo ${args.join(" ")}`, ...shown.flatMap(wrap), "");
   };
-  await type("info", "heights");
+  await makeTracts(join(folder, "tracts.zv"), 200, new AbortController().signal);
+  await type("info", "tracts.zv");
+  const clipped = ["--box", "60,60,60,75,75,75", "--clip", "--limit", "1", "--to", "csv"];
+  await type("get", "tracts.zv", ...clipped);
   await type("convert", "heights", "heights.zarr", "--to", "zarr3");
-  await type("get", "heights.zarr", "--slice", "100:103,250:256");
   const chunk = join(folder, "heights.zarr/c/3/5");
   lines.push("$ truncate --size=-1 heights.zarr/c/3/5");
   truncateSync(chunk, statSync(chunk).size - 1);
@@ -62,7 +65,7 @@ function draw(lines: readonly string[]): string {
     return `<text x="${edge}" y="${edge + 14 + i * step}"${style(line)} xml:space="preserve">${text}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
-<title>A session: info, convert, get, and validate finding a chunk that is one byte short</title>
+<title>A session: what a store of streamlines holds, a part of it, an array of 2016 as Zarr v3, and validate finding a chunk that is one byte short</title>
 <rect width="100%" height="100%" rx="8" fill="#16181d"/>
 <g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" fill="#d4d7dd">
 ${rows.join("\n")}
