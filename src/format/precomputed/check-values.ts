@@ -2,7 +2,7 @@
 
 import { Corrupt } from "../../errors.js";
 import type { Finding, ValidateOptions } from "../../model/format.js";
-import { allIds } from "./cost.js";
+import { allIds } from "./ids.js";
 import { failure, type RuleId } from "./rules.js";
 import type { ValueReader } from "./values.js";
 

@@ -12,7 +12,14 @@
  * | absent, with `sharding`                                    | bytes for each id                             |
  */
 import type { FixedDataType } from "../../bytes/dtype.js";
-import { type Json, type JsonObject, showJson, stringifyJson, type WritableJson } from "../../bytes/json.js";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  showJson,
+  stringifyJson,
+  type WritableJson,
+} from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
@@ -108,4 +115,17 @@ export function folderOf(at: Prefix, path: string, where: string): Prefix {
       });
   }
   return Prefix.of(segments.join("/"));
+}
+
+/** The same document without members that say that nothing is sharded: Neuroglancer does not open it with them. */
+export function withoutNullSharding(document: JsonObject): JsonObject {
+  const clean = (value: Json): Json => {
+    if (Array.isArray(value)) return (value as readonly Json[]).map(clean);
+    return isJsonObject(value) ? withoutNullSharding(value) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(document)
+      .filter(([name, value]) => name !== "sharding" || value !== null)
+      .map(([name, value]) => [name, clean(value)]),
+  );
 }

@@ -21,9 +21,17 @@ interface KindEntry {
 }
 
 const KINDS: { readonly [type: string]: KindEntry } = {
+  neuroglancer_multiscale_volume: {
+    name: "volume",
+    load: async () => (await import("./volume/kind.js")).volumeKind,
+  },
   neuroglancer_skeletons: {
     name: "skeletons",
     load: async () => (await import("./skeleton/kind.js")).skeletonKind,
+  },
+  neuroglancer_annotations_v1: {
+    name: "annotations",
+    load: async () => (await import("./annotation/kind.js")).annotationKind,
   },
 };
 

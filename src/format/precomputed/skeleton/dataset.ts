@@ -8,12 +8,12 @@ import type { FormatOptions } from "../../../model/format.js";
 import type { Query, Schema, VectorDataset } from "../../../model/vectors.js";
 import type { Affine } from "../../../space/transform.js";
 import { once } from "../../zarr-vectors/nodes/once.js";
-import { allIds, costOf } from "../cost.js";
+import { allIds, costOf, existingIds, present } from "../ids.js";
 import { folderOf, type InfoAt, numberDtype } from "../info.js";
 import { columnsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
 import { namedIds, rowDataset } from "../row-dataset.js";
 import { type Piece, rowSource } from "../row-source.js";
-import { present, skeletonsAt } from "./read.js";
+import { skeletonsAt } from "./read.js";
 import type { Skeleton } from "./skeleton.js";
 
 /** Skeletons, opened. */
@@ -38,11 +38,7 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
   /** The ids that are there: of those that a query names, or all. */
   async function idsFor({ object }: Query, now: ReadOptions): Promise<BigUint64Array> {
     if (object === undefined) return allIds(values, now);
-    const named = namedIds(object);
-    const found = new Uint8Array(named.length);
-    for await (const { rows, values: bytes } of values.getMany(named, now))
-      for (let i = 0; i < rows.length; i++) if (bytes[i] !== undefined) found[rows[i]!] = 1;
-    return named.filter((_, i) => found[i] === 1);
+    return existingIds(values, namedIds(object), now);
   }
 
   const dataset = rowDataset({

@@ -1,5 +1,5 @@
 /** Skeletons by their ids. */
-import { Corrupt, NotFound } from "../../../errors.js";
+import { NotFound } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
@@ -60,10 +60,4 @@ export async function skeletonsAt({ store, at, info, where }: InfoAt, options: F
         }
     },
   };
-}
-
-/** What a listing has named must be there. */
-export function present<T>(value: T | undefined, where: string): T {
-  if (value === undefined) throw new Corrupt(`${where} was listed, but is not there`, { where });
-  return value;
 }

@@ -1,4 +1,5 @@
-/** What reading values would cost at most, told by names and sizes of files alone. */
+/** Which values there are, and what reading them would cost at most, told by names and sizes of files alone. */
+import { Corrupt } from "../../errors.js";
 import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
 import { Key, type Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
@@ -22,6 +23,24 @@ export async function allIds(values: ValueReader, options: ReadOptions = {}): Pr
     at += ids.length;
   }
   return all;
+}
+
+/** Those of these ids that have a value. */
+export async function existingIds(
+  values: ValueReader,
+  ids: BigUint64Array,
+  options: ReadOptions,
+): Promise<BigUint64Array> {
+  const found = new Uint8Array(ids.length);
+  for await (const { rows, values: bytes } of values.getMany(ids, options))
+    for (let i = 0; i < rows.length; i++) if (bytes[i] !== undefined) found[rows[i]!] = 1;
+  return ids.filter((_, i) => found[i] === 1);
+}
+
+/** What a listing has named must be there. */
+export function present<T>(value: T | undefined, where: string): T {
+  if (value === undefined) throw new Corrupt(`${where} was listed, but is not there`, { where });
+  return value;
 }
 
 /** The cost of these values; of all where there are no ids. */
