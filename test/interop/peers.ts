@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The environment, and a module that shows that it is complete. */
 const modules = {
+  precomputed: "cloudvolume",
   zarr: "tensorstore",
   "zarr-vectors-0.9": "zarr_vectors_tools",
   "zarr-vectors-0.2": "zarr_vectors",
