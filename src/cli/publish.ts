@@ -1,12 +1,18 @@
 /** `octavo publish`: the read-only web form of a store, for which a plain web server is enough. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { into } from "../convert/index.js";
 import { InvalidInput } from "../errors.js";
 import type { ZarrVectors } from "../format/zarr-vectors/index.js";
 import { planPublish, publishZarrVectors } from "../format/zarr-vectors/publish/publish.js";
 import { openLocation } from "../node.js";
+import { fileStore } from "../store/file.js";
+import { Prefix } from "../store/key.js";
+import type { Store } from "../store/types.js";
 import { flag, size, value } from "./args.js";
 import { matchAt } from "./convert.js";
-import { bytesText, countText, type Output } from "./output.js";
+import { bytesText, counted, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { verb } from "./verb.js";
@@ -43,20 +49,31 @@ export const publish = verb({
       return there === undefined || overwrite ? 0 : 2;
     }
     const work = { overwrite, maxMemory: given["max-memory"], signal, onProgress: progress.update };
-    const report = await into(openLocation, to!, { signal, overwrite }, ({ store, at }) =>
-      publishZarrVectors(dataset, store, at, work),
-    );
+    const report = await into(openLocation, to!, { signal, overwrite }, async ({ store, at }) => {
+      if ("pathOf" in store) return publishZarrVectors(dataset, store, at, work);
+      return inTemporary((scratch) => publishZarrVectors(dataset, store, at, { ...work, scratch }));
+    });
     progress.end();
     const { keys, bytes, copiedFrom, losses } = report;
     if (output.json) output.document({ keys, bytes, copiedFrom: copiedFrom ?? null, losses, ...source.forbidden() });
     else {
-      output.line(`${countText(keys)} values of ${bytesText(bytes)} are published`);
+      output.line(`${counted(keys, "value")} of ${bytesText(bytes)} published`);
       for (const loss of losses) output.line(`${output.yellow("loss")} ${loss}`);
     }
     remarkForbidden(source, output);
     return 0;
   },
 });
+
+/** What is copied on the way to a server or into a zip file lies in a folder meanwhile. */
+async function inTemporary<T>(work: (scratch: { store: Store; at: Prefix }) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "octavo-publish-"));
+  try {
+    return await work({ store: fileStore(folder), at: Prefix.root });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 function explain(
   { arrays, copiedFrom }: Awaited<ReturnType<typeof planPublish>>,
@@ -71,7 +88,7 @@ function explain(
   if (arrays === undefined)
     output.line(`a store of version ${copiedFrom}, which would first be copied to 0.9.2 with owners of its fragments`);
   for (const { path, chunks, keys } of arrays ?? [])
-    output.line(`  ${path}: ${countText(chunks)} chunks in ${countText(keys)} ${keys === 1 ? "value" : "values"}`);
+    output.line(`  ${path}: ${counted(chunks, "chunk")} in ${counted(keys, "value")}`);
   if (there !== undefined)
     output.line(`OUT holds a ${there}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`);
   output.line("nothing was written");

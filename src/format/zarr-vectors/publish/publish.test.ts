@@ -22,10 +22,8 @@ const stores = readdirSync(folder)
   .filter((version) => version !== "corrupt")
   .flatMap((version) => readdirSync(join(folder, version)).map((name) => `${version}/${name}`))
   .filter((path) => existsSync(join(folder, path, "store.zarrvectors")));
-/** All of 0.9.2, and of each older version a few. */
-const golden = stores.filter(
-  (path) => path.startsWith("v0.9.2/") || /polylines_2d|mesh_3d|parametric|groups/.test(path),
-);
+/** All of 0.9.2, and of each older version one; converting has its own tests. */
+const golden = stores.filter((path) => path.startsWith("v0.9.2/") || path.endsWith("/pyramid_streamlines"));
 const source = (path: string): Promise<ZarrVectors> =>
   openZarrVectors(fileStore(join(folder, path, "store.zarrvectors")));
 const at = Prefix.of("web");
@@ -74,8 +72,9 @@ describe("a published store says the same as its source", () => {
         if (severity === "error") found.add(rule);
       return [...found];
     };
-    const before = await rules(wanted.opened.store, wanted.opened.at);
-    expect((await rules(store, at)).filter((rule) => !before.includes(rule))).toEqual([]);
+    const wrong = await rules(store, at);
+    const before = wrong.length === 0 ? [] : await rules(wanted.opened.store, wanted.opened.at);
+    expect(wrong.filter((rule) => !before.includes(rule))).toEqual([]);
   });
 
   test.each(KINDS)("%s of Octavo's own, taken as they are, with and without the pack", async (geometry) => {

@@ -38,6 +38,8 @@ export interface PublishOptions extends ReadOptions {
   readonly overwrite?: boolean | undefined;
   /** Bytes that may be held while a store of another version is copied, roughly; 256 MiB unless told. */
   readonly maxMemory?: number | undefined;
+  /** Where such a copy lies meanwhile; in the target unless told, which must then be one that can be read, as a zip file cannot. */
+  readonly scratch?: { readonly store: Store; readonly at: Prefix } | undefined;
 }
 
 /** What was written. */
@@ -114,8 +116,9 @@ async function isReady(source: ZarrVectors, options: ReadOptions): Promise<boole
 }
 
 /** The source as a store of format 0.9.2, in a place that goes when it has been read. */
-async function copied(source: ZarrVectors, store: Store, at: Prefix, options: PublishOptions) {
-  const place = Prefix.join(Prefix.join(at, LOGS), `publish-${crypto.randomUUID()}`);
+async function copied(source: ZarrVectors, target: Store, at: Prefix, options: PublishOptions) {
+  const { store, at: room } = options.scratch ?? { store: target, at: Prefix.join(at, LOGS) };
+  const place = Prefix.join(room, `publish-${crypto.randomUUID()}`);
   const written = new Set<Key>();
   const tracked = wrap(store, {
     set(key, value, call) {
@@ -125,7 +128,7 @@ async function copied(source: ZarrVectors, store: Store, at: Prefix, options: Pu
   });
   const remove = (): Promise<void> => forEachConcurrent(written, 16, (key) => store.delete(key));
   try {
-    const { losses } = await copyStore(source, tracked, place, { name: nameOf(store, at, undefined) }, options);
+    const { losses } = await copyStore(source, tracked, place, { name: nameOf(target, at, undefined) }, options);
     return { opened: await openStore(store, place, { ...options, log: false }), losses, remove };
   } catch (error) {
     await remove();
