@@ -2,6 +2,34 @@
 import type { Format } from "../../model/format.js";
 import { readInfo } from "./info.js";
 
+export {
+  type ChosenSharding,
+  chooseSharding,
+  type ValuesToCome,
+} from "./sharded/choose.js";
+export type { Compacted, CompactOptions } from "./sharded/edit.js";
+export { formatSharding, parseSharding } from "./sharded/parse.js";
+export type { Sharding, ShardingDocument } from "./sharded/types.js";
+export {
+  compactValues,
+  createValues,
+  editValues,
+  type FoundValues,
+  type IdRange,
+  type OpenValuesOptions,
+  openValues,
+  repairValues,
+  type ScanOptions,
+  type ValueBatch,
+  type ValueEditor,
+  type ValueNames,
+  type ValueReader,
+  type ValuesWritten,
+  type ValueWriter,
+  verifyValues,
+  type WriteValuesOptions,
+} from "./values.js";
+
 /** Precomputed as a format. */
 export const precomputed: Format = {
   id: "precomputed",

@@ -33,6 +33,10 @@ const KINDS: { readonly [type: string]: KindEntry } = {
     name: "annotations",
     load: async () => (await import("./annotation/kind.js")).annotationKind,
   },
+  neuroglancer_uint64_sharded_v1: {
+    name: "bytes by id",
+    load: async () => (await import("./sharded/kind.js")).shardedKind,
+  },
 };
 
 /** The kind of a place, unless it is of another software; Unsupported where the type is not known. */

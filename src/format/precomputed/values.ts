@@ -7,9 +7,11 @@
  * shard, or in a file of their own. They are given to `put`, read with `before`, and go with their value wherever it goes.
  */
 import type { ReadOptions } from "../../model/dataset.js";
+import type { Finding, RepairOptions, RepairReport, ValidateOptions } from "../../model/format.js";
 import type { Prefix } from "../../store/key.js";
 import type { ScratchPlace } from "../../store/scratch.js";
 import type { Store } from "../../store/types.js";
+import type { Compacted, CompactOptions } from "./sharded/edit.js";
 import type { Sharding } from "./sharded/types.js";
 
 /** Some ids of all: from `from` up to, not including, `to`. */
@@ -152,4 +154,34 @@ export async function editValues(
 ): Promise<ValueEditor> {
   if (sharding === null) return (await import("./unsharded.js")).editUnsharded(store, at, options);
   return (await import("./sharded/edit.js")).editSharded(store, at, sharding, options);
+}
+
+/** Everything that can be said against the shards of a map; the rules are in SPEC.md. */
+export async function* verifyValues(
+  store: Store,
+  at: Prefix,
+  sharding: Sharding,
+  options: ValidateOptions = {},
+): AsyncGenerator<Finding> {
+  yield* (await import("./sharded/verify.js")).verifySharded(store, at, sharding, options);
+}
+
+/** Writes shards again that hold everything, but not as they should; together or not at all. */
+export async function repairValues(
+  store: Store,
+  at: Prefix,
+  sharding: Sharding,
+  options: RepairOptions = {},
+): Promise<RepairReport> {
+  return (await import("./sharded/repair.js")).repairSharded(store, at, sharding, options);
+}
+
+/** Writes every shard again, in the usual order, without gaps; shards of two files become one, empty ones go. */
+export async function compactValues(
+  store: Store,
+  at: Prefix,
+  sharding: Sharding,
+  options: CompactOptions = {},
+): Promise<Compacted> {
+  return (await import("./sharded/edit.js")).compactSharded(store, at, sharding, options);
 }
