@@ -12,6 +12,7 @@ import { Morton } from "../../../space/morton.js";
 import { Key, Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
 import { writeInfo } from "../info.js";
+import { chooseSharding } from "../sharded/choose.js";
 import type { Sharding } from "../sharded/types.js";
 import { createValues, type ValueNames } from "../values.js";
 import { extent } from "./cells.js";
@@ -84,22 +85,24 @@ export async function createAnnotations(
   const form = { info: { type, dimensions, relationships }, layout: Layout.of(properties) };
   const batches: Gathered[] = [];
 
-  /** Writes a map, and says how; `bits` is how many the codes of cells have, 0 for ids. */
+  /** Writes a map, and says how; `cells` where it is one of cells. */
   async function write(
     folder: string,
-    count: number,
-    bits: number,
-    entries: Iterable<readonly [bigint, Uint8Array]>,
-    names?: ValueNames,
+    entries: readonly (readonly [bigint, Uint8Array])[],
+    cells?: { readonly names: ValueNames; readonly bits: number },
   ) {
-    const sharding = sharded && count > 1 ? shardingFor(count, bits, folder === "by_id") : null;
-    const writing = { signal, limits: options.limits, names, overwrite };
+    const bytes = entries.reduce((sum, [, value]) => sum + value.length, 0);
+    const count = entries.length;
+    const chosen =
+      cells === undefined ? chooseSharding({ count, bytes }).sharding : cellSharding(count, bytes, cells.bits);
+    const sharding = sharded && count > 1 ? chosen : null;
+    const writing = { signal, limits: options.limits, names: cells?.names, overwrite };
     const values = await createValues(store, Prefix.join(at, folder), sharding, writing);
     try {
-      for (const [id, bytes] of entries) await values.put(id, bytes);
-      const { bytes, files } = await values.commit();
-      total.bytes += bytes;
-      total.files += files;
+      for (const [id, value] of entries) await values.put(id, value);
+      const written = await values.commit();
+      total.bytes += written.bytes;
+      total.files += written.files;
     } catch (error) {
       await values.abort();
       throw error;
@@ -114,28 +117,18 @@ export async function createAnnotations(
     },
     async commit() {
       const all = gatherAll(batches.splice(0), relationships);
-      const { ids, records, related } = all;
+      const { ids, related } = all;
       const { lower, upper } = bounds ?? around(type, all, dimensions.length);
       const levels = spatialLevels({ type, dimensions, lower, upper }, all, { limit, seed });
       if (overwrite) await store.delete(key, { signal });
-      const byId = await write("by_id", ids.length, 0, byIds(all));
+      const byId = await write("by_id", byIds(all));
       const linked = [];
-      for (const [i, { id, key: folder }] of relationships.entries()) {
-        const objects = byObject(related[i]!);
-        const lists = function* () {
-          for (const [object, rows] of objects)
-            yield [object, encodeList(records, ids, Uint32Array.from(rows))] as const;
-        };
-        linked.push({ id, ...(await write(folder, objects.size, 0, lists())) });
-      }
+      for (const [i, { id, key: folder }] of relationships.entries())
+        linked.push({ id, ...(await write(folder, byObject(all, related[i]!))) });
       const spatial = [];
       for (const [i, { cells, ...level }] of levels.entries()) {
-        const names = cellNames(level.gridShape);
-        const bits = codeBits(level.gridShape);
-        spatial.push({
-          ...(await write(`spatial${i}`, cells.size, bits, cellLists(all, { cells, ...level }), names)),
-          ...level,
-        });
+        const grid = { names: cellNames(level.gridShape), bits: codeBits(level.gridShape) };
+        spatial.push({ ...(await write(`spatial${i}`, cellLists(all, cells, level.gridShape), grid)), ...level });
       }
       const info = { type, dimensions, lower, upper, properties, relationships: linked, byId, spatial };
       await writeInfo(store, at, AnnotationInfo.format(info), signal);
@@ -191,58 +184,46 @@ function around(type: AnnotationType, { ids, points, offsets }: Gathered, rank: 
   return { lower, upper };
 }
 
-function* byIds({ ids, records, related }: Gathered): Generator<readonly [bigint, Uint8Array]> {
-  for (let row = 0; row < ids.length; row++)
-    yield [
-      ids[row]!,
-      encodeOne(
-        records,
-        row,
-        related.map((own) => own[row]!),
-      ),
-    ];
-}
+type Entries = (readonly [bigint, Uint8Array])[];
+
+const byIds = ({ ids, records, related }: Gathered): Entries =>
+  Array.from(ids, (id, row) => [
+    id,
+    encodeOne(
+      records,
+      row,
+      related.map((own) => own[row]!),
+    ),
+  ]);
 
 /** The annotations of each object; one that names an object twice is there once. */
-function byObject(related: readonly BigUint64Array[]): Map<bigint, number[]> {
+function byObject({ ids, records }: Gathered, related: readonly BigUint64Array[]): Entries {
   const objects = new Map<bigint, number[]>();
-  for (const [row, ids] of related.entries())
-    for (const object of ids) {
+  for (const [row, own] of related.entries())
+    for (const object of own) {
       const rows = objects.get(object);
       if (rows === undefined) objects.set(object, [row]);
       else if (rows.at(-1) !== row) rows.push(row);
     }
-  return objects;
+  return Array.from(objects, ([object, rows]) => [object, encodeList(records, ids, Uint32Array.from(rows))]);
 }
 
-function* cellLists(
-  { ids, records }: Gathered,
-  { cells, gridShape }: LevelCells,
-): Generator<readonly [bigint, Uint8Array]> {
-  for (const [number, rows] of cells)
-    yield [Morton.encode(cellAt(number, gridShape), gridShape), encodeList(records, ids, Uint32Array.from(rows))];
-}
+const cellLists = ({ ids, records }: Gathered, cells: LevelCells["cells"], gridShape: readonly number[]): Entries =>
+  Array.from(cells, ([number, rows]) => [
+    Morton.encode(cellAt(number, gridShape), gridShape),
+    encodeList(records, ids, Uint32Array.from(rows)),
+  ]);
 
 const codeBits = (gridShape: readonly number[]): number =>
   gridShape.reduce((sum, count) => sum + Math.ceil(Math.log2(count)), 0);
 
-const PER_MINISHARD = 1024; // ids, whose index is then 24 kB
-const MINISHARD_BITS = 9; // so that the index of a shard is 8 kB
-
 /**
- * Shards for so many values. Ids are hashed; the codes of cells, which have `bits`, are not: their highest bits choose the shard,
- * so that a shard is a box in space. Short values only grow by compression.
+ * Shards for so many cells, whose codes have so many bits. Cells are not hashed: the highest bits of the code choose the shard
+ * and the minishard, so that both are boxes in space; there are about as many as hashed ids would get, however fine the grid.
  */
-function shardingFor(count: number, bits: number, short: boolean): Sharding {
-  const wanted = Math.max(0, Math.ceil(Math.log2(count / PER_MINISHARD)));
-  const used = bits === 0 ? wanted : Math.min(bits, wanted);
-  const minishardBits = Math.min(used, MINISHARD_BITS);
-  return {
-    hash: bits === 0 ? "murmur3" : "identity",
-    preshiftBits: bits === 0 ? 0 : bits - used,
-    minishardBits,
-    shardBits: used - minishardBits,
-    indexEncoding: "gzip",
-    dataEncoding: short ? "raw" : "gzip",
-  };
+function cellSharding(cells: number, bytes: number, bits: number): Sharding {
+  const { sharding } = chooseSharding({ count: cells, bytes });
+  const minishardBits = Math.min(bits, sharding.minishardBits);
+  const shardBits = Math.min(bits - minishardBits, sharding.shardBits);
+  return { ...sharding, hash: "identity", preshiftBits: bits - minishardBits - shardBits, minishardBits, shardBits };
 }
