@@ -94,9 +94,12 @@ function storesOf(set: "zarr" | "zarr-vectors"): string[] {
   return below("", 3);
 }
 
-describe.each(["M", "V"])("Zarr Vectors, %s", (letter) => {
+describe.each([
+  ["M", "seed-manifest.test.ts"],
+  ["V", "seed-structure.test.ts"],
+] as const)("Zarr Vectors, %s", (letter, file) => {
   const own = rows.filter(({ number }) => number.startsWith(letter));
-  const seed = read("src/format/zarr-vectors/seed.test.ts");
+  const seed = read(`src/format/zarr-vectors/${file}`);
   const numbered = new Set(
     [...seed.matchAll(/"((?:[MV]\d+ )+)/g)].flatMap(([, numbers = ""]) => numbers.trim().split(" ")),
   );
@@ -110,7 +113,7 @@ describe.each(["M", "V"])("Zarr Vectors, %s", (letter) => {
 
   it("has its own test for each row that says so, and no others", () => {
     const said = own.filter((row) =>
-      testsIn(row).some(([file, test]) => file.endsWith("/seed.test.ts") && test === undefined),
+      testsIn(row).some(([named, test]) => named.endsWith(`/${file}`) && test === undefined),
     );
     expect(said.map(({ number }) => number)).toEqual(own.map(({ number }) => number).filter((n) => numbered.has(n)));
     for (const number of numbered) expect(rows.map((row) => row.number)).toContain(number);
