@@ -62,6 +62,8 @@ export interface ArrayDataset {
   readonly attributes: { readonly [key: string]: Json };
   /** What a person should know before trusting the data, in sentences. */
   readonly notes: readonly string[];
+  /** The same at several scales, where the format has them: this one, then coarser ones. */
+  readonly levels?: readonly ArrayDataset[];
   /** The elements of a region, or of the whole array. */
   read(region?: Region, options?: ReadArrayOptions): Promise<NdArray>;
   /** What `read` of the same region would cost. */

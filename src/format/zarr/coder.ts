@@ -35,7 +35,10 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
-export function coderFor(meta: ArrayMeta, limits: Limits, { pool, signal }: Options, result?: ChunkData): Coder {
+/** Of an array: what its chunks go through, and what they are made of. */
+type Coded = Pick<ArrayMeta, "codecs" | "dtype">;
+
+export function coderFor(meta: Coded, limits: Limits, { pool, signal }: Options, result?: ChunkData): Coder {
   const specs = innermost(meta.codecs);
   const workers = pool !== undefined && pool.size > 0 && isFixed(meta.dtype) ? pool : undefined;
   const poolFor = (codec: ChunkCodec): Pool | undefined => (codec.bytes >= WORTH_IT ? workers : undefined);

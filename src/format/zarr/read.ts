@@ -134,7 +134,12 @@ export async function planRegion(array: ZarrArray, region?: Region): Promise<Rea
   };
 }
 
-function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, where: string): void {
+export function checkResult(
+  meta: Pick<ArrayMeta, "dtype">,
+  axes: readonly Axis[],
+  limits: Limits,
+  where: string,
+): void {
   const size = memorySize(meta.dtype);
   const bytes = axes.reduce((product, axis) => product * axis.count, size);
   if (bytes > limits.resultBytes) {
@@ -145,19 +150,22 @@ function checkResult(meta: ArrayMeta, axes: readonly Axis[], limits: Limits, whe
   }
 }
 
-function checkInto(into: Uint8Array, { dtype }: ArrayMeta, shape: readonly number[]): Uint8Array {
+export function checkInto(into: Uint8Array, { dtype }: Pick<ArrayMeta, "dtype">, shape: readonly number[]): Uint8Array {
   if (!isFixed(dtype)) throw new InvalidInput(`elements of kind ${dtype.kind} cannot be read into given memory`);
   const bytes = elementCount(shape) * dtype.size;
   if (into.length === bytes) return into;
   throw new InvalidInput(`the region [${shape}] takes ${bytes} bytes, but the memory for it has ${into.length}`);
 }
 
+/** What elements are made of where nothing is stored. */
+type Filling = Pick<ArrayMeta, "dtype" | "fill">;
+
 /** Whether `blank` already is fill. */
-const isBlank = ({ dtype, fill }: ArrayMeta): boolean =>
+const isBlank = ({ dtype, fill }: Filling): boolean =>
   !isFixed(dtype) || (fill as Uint8Array).every((byte) => byte === 0);
 
 /** Room for elements: zeros, or references to the fill value. */
-function blank(meta: ArrayMeta, count: number): ChunkData {
+function blank(meta: Filling, count: number): ChunkData {
   try {
     if (isFixed(meta.dtype)) return new Uint8Array(count * meta.dtype.size);
     return new Array<ChunkData[number]>(count).fill(meta.fill) as ChunkData;
@@ -170,7 +178,7 @@ function blank(meta: ArrayMeta, count: number): ChunkData {
 }
 
 /** Elements that are all the fill value. */
-export function filled(meta: ArrayMeta, count: number): ChunkData {
+export function filled(meta: Filling, count: number): ChunkData {
   const data = blank(meta, count);
   if (!isBlank(meta)) fillStrided(data, { offset: 0, strides: [1] }, meta.fill, [count], meta.dtype);
   return data;

@@ -84,7 +84,12 @@ interface Values {
   readonly strides: readonly number[];
 }
 
-function checkValues(values: NdArray, shape: readonly number[], meta: ArrayMeta, where: string): void {
+export function checkValues(
+  values: NdArray,
+  shape: readonly number[],
+  meta: Pick<ArrayMeta, "dtype">,
+  where: string,
+): void {
   if (values.shape.length > 0 && `${values.shape}` !== `${shape}`) {
     throw new InvalidInput(`the values have shape [${values.shape}], but the region of ${where} has [${shape}]`, {
       where,
