@@ -8,9 +8,14 @@ import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
 import { type CopyDescription, copyStore } from "../format/zarr-vectors/copy/copy-store.js";
 import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
 import type { VectorDescription } from "../format/zarr-vectors/write/description.js";
-import { createZarrVectors, type VectorWriter } from "../format/zarr-vectors/write/write.js";
+import {
+  createZarrVectors,
+  type LevelDescription,
+  type VectorLevelWriter,
+} from "../format/zarr-vectors/write/write.js";
 import type { ReadOptions } from "../model/dataset.js";
-import type { Columns, Schema, VectorDataset } from "../model/vectors.js";
+import type { LevelSource, ObjectSource } from "../model/source.js";
+import type { Columns, Geometry, Schema, VectorDataset } from "../model/vectors.js";
 import { Key, type Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
@@ -66,25 +71,23 @@ async function copied(
 const MEMORY = 256 << 20;
 const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
 
-/** The finest level, batch by batch. */
+/** Level by level, batch by batch. */
 async function streamed(
   source: VectorDataset,
   store: Store,
   at: Prefix,
   options: ConvertVectorsOptions,
 ): Promise<ConvertReport> {
-  const { signal, limits, maxMemory = MEMORY, onProgress, formatVersion, codecs, sharding, dtype } = options;
+  const { signal, limits, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
   const reading = { signal, limits };
   const [geometry, ...further] = source.geometries;
   if (geometry === undefined) throw new InvalidInput(`${source.url} has no geometry that could be written`);
   const level = await source.source(0, reading, geometry);
-  const schema = await level.schema(reading);
   const losses: string[] = [];
   const lose = (sentence: string): void => void losses.push(`${source.url}: ${sentence}`);
-  for (const { level: number } of source.levels.slice(1)) lose(`level ${number}, which was made for the old chunks`);
   for (const other of further) lose(`the ${other} beside the ${geometry}`);
-  for (const { name } of schema.fragment)
-    if (name !== "object_id") lose(`the fragment attribute ${name}: there are other fragments`);
+  const own =
+    source.format === "zarr-vectors" ? await ownWords(source as ZarrVectors, formatVersion, reading, lose) : {};
   const { binShape } = source.levels[0]!;
   const headers = await source.headers(reading);
   const writer = await createZarrVectors(
@@ -99,58 +102,179 @@ async function streamed(
       binShape: fits(options.chunkShape, binShape) ? binShape : undefined,
       objects: level.objects !== undefined || geometry !== "points",
       ids: options.ids ?? (formatVersion === "0.7.0" ? "preserve" : "sparse"),
-      links: level.linkWidth > 0 ? { width: level.linkWidth } : undefined,
       userMetadata: Object.keys(source.attributes).length > 0 ? source.attributes : undefined,
       headers: headers.size > 0 ? Object.fromEntries(headers) : undefined,
       formatVersion,
       codecs,
       sharding,
+      ...own,
+      links: level.linkWidth > 0 ? { ...own.links, width: level.linkWidth } : undefined,
     },
     { signal, limits, maxMemory },
   );
   try {
     const batchVertices = Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX)));
-    const total = source.levels[0]!.vertices;
-    let [vertices, objects] = [0, 0];
-    for await (const batch of source.select({ level: 0, geometry }).batches({ ...reading, batchVertices })) {
-      await writer.add(batch);
-      if (batch.repeats === true) continue;
-      vertices += batch.positions.length / batch.dims;
-      objects += batch.ids.length;
-      onProgress?.({ done: vertices, total: total ?? vertices, unit: "vertices" });
+    const [vertices, objects] = [{ done: 0 }, { done: 0 }];
+    const copy = { source, geometry, options: { ...options, batchVertices }, vertices, objects, lose };
+    await copyStreamed(copy, 0, writer);
+    for (const { level: number } of source.levels.slice(1)) {
+      const description = await coarserOf(copy, number, level);
+      if (description !== undefined) await copyStreamed(copy, number, writer.level(number, description));
     }
-    if (level.objects !== undefined && objects < level.objects.rows && options.ids !== "dense")
-      lose(`${level.objects.rows - objects} objects that have no vertices`);
-    await writeGroups(source, writer, schema, reading, lose);
     const { levels } = await writer.commit();
-    return { chunksCopied: 0, chunksRecoded: levels.length, vertices, objects, losses };
+    return { chunksCopied: 0, chunksRecoded: levels.length, vertices: vertices.done, objects: objects.done, losses };
   } catch (error) {
     await writer.abort();
     throw error;
   }
 }
 
-/** Groups, with those of their members that there are. */
-async function writeGroups(
-  source: VectorDataset,
-  writer: VectorWriter,
-  schema: Schema,
+/** A dataset on its way. */
+interface Streamed {
+  readonly source: VectorDataset;
+  readonly geometry: Geometry;
+  readonly options: ConvertVectorsOptions & { readonly batchVertices: number };
+  readonly vertices: { done: number };
+  readonly objects: { done: number };
+  /** Takes a sentence about what is not kept. */
+  readonly lose: (sentence: string) => void;
+}
+
+/** What only a store of this format says. */
+async function ownWords(
+  { opened, ...source }: ZarrVectors,
+  formatVersion: ConvertVectorsOptions["formatVersion"],
   options: ReadOptions,
   lose: (sentence: string) => void,
+): Promise<Pick<VectorDescription, "links" | "parametric" | "sharedFragments">> {
+  const [nodes, meta] = await Promise.all([opened.nodes(0, options), opened.level(0, options)]);
+  const family = await nodes.attributes("links/0", options);
+  const copies = family?.store === "duplicate";
+  if (copies && formatVersion === "0.7.0") lose("the copies of links with every chunk that they touch: 0.7.0 has none");
+  if (meta.chunkAttribute !== undefined) lose(`that chunks are those of one ${meta.chunkAttribute.name} each`);
+  const between = opened.levels.map(async (level) => (await opened.nodes(level, options)).children("links", options));
+  if ((await Promise.all(between)).flat().some((delta) => delta !== "0"))
+    lose("the links from level to level, whose ends are numbered by chunk");
+  return {
+    links: {
+      directed: family?.directed === true,
+      store: copies && formatVersion !== "0.7.0" ? "duplicate" : "canonical",
+    },
+    parametric: await source.parametric(options),
+    ...(meta.sharedFragments && (await source.source(0, options)).linkWidth === 0 ? { sharedFragments: true } : {}),
+  };
+}
+
+/** What a coarser level is in terms of level 0; undefined where it cannot be kept. */
+async function coarserOf(
+  { source, geometry, options, lose }: Streamed,
+  level: number,
+  finest: LevelSource,
+): Promise<LevelDescription | undefined> {
+  const [base, own] = [source.levels[0]!, await source.describe(level, options)];
+  const coarse = await source.source(level, options, geometry);
+  const chunkScale = own.chunkShape.map((size, axis) => Math.max(1, Math.round(size / base.chunkShape![axis]!)));
+  const meta =
+    source.format === "zarr-vectors" ? await (source as ZarrVectors).opened.level(level, options) : undefined;
+  const { objects } = coarse;
+  if (objects !== undefined && finest.objects !== undefined) {
+    const ids = await objects.ids(undefined, options);
+    const lost = (await finest.objects.rowsOf([...ids], options)).indexOf(-1);
+    const why = lost >= 0 ? `which has the object ${ids[lost]}, and level 0 has not` : undefined;
+    const orphans = why === undefined && PATHS.includes(geometry) && (await objects.orphans(options)).part.length > 0;
+    if (why !== undefined || orphans) {
+      lose(`level ${level}, ${why ?? "which has paths that belong to no object"}`);
+      return undefined;
+    }
+  }
+  const renumbered = (await coarse.schema(options)).object.some(({ name }) => name === RENUMBERED);
+  return {
+    scale: own.binShape.map((size, axis) => size / base.binShape[axis]!),
+    chunkScale,
+    parent: own.parent ?? level - 1,
+    sparsity: own.sparsity ?? 1,
+    method: own.method,
+    renumber: renumbered && meta?.preservesObjectIds !== true,
+    sharedFragments: meta?.sharedFragments === true ? "vertices" : undefined,
+    dtype: options.dtype,
+    objects: objects !== undefined || geometry !== "points",
+  };
+}
+
+const RENUMBERED = "level0_object_id";
+const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
+
+/** One level: its batches, the objects that have no vertices, and its groups. */
+async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWriter): Promise<void> {
+  const { source, geometry, options, vertices, objects, lose } = copy;
+  const { signal, limits, batchVertices, onProgress } = options;
+  const reading = { signal, limits };
+  const from = await source.source(level, reading, geometry);
+  const schema = await from.schema(reading);
+  const total = source.levels.reduce((sum, own) => sum + (own.vertices ?? 0), 0);
+  for (const { name } of schema.fragment)
+    if (name !== "object_id") lose(`the fragment attribute ${name} of level ${level}: there are other fragments`);
+  for (const { name, categories } of [...schema.object, ...schema.group])
+    if (categories !== undefined) lose(`that ${name} of level ${level} is a dictionary: every row has its text`);
+  for await (const batch of source.select({ level, geometry }).batches({ ...reading, batchVertices })) {
+    const objectColumns = new Map([...batch.objectColumns].filter(([name]) => level === 0 || name !== RENUMBERED));
+    await writer.add({ ...batch, objectColumns });
+    if (batch.repeats === true) continue;
+    vertices.done += batch.positions.length / batch.dims;
+    objects.done += batch.ids.length;
+    onProgress?.({ done: vertices.done, total: Math.max(total, vertices.done), unit: "vertices" });
+  }
+  if (from.objects !== undefined) await copyEmpty(from.objects, schema, level, writer, reading);
+  await copyGroups(copy, level, writer, schema);
+}
+
+const ROWS = 1 << 16; // objects that are looked at together
+
+/** Objects without vertices, which no batch has. */
+async function copyEmpty(
+  objects: ObjectSource,
+  schema: Schema,
+  level: number,
+  writer: VectorLevelWriter,
+  options: ReadOptions,
 ): Promise<void> {
-  const groups = await source.groups(0, options);
+  const names = schema.object.map(({ name }) => name).filter((name) => level === 0 || name !== RENUMBERED);
+  for (let from = 0; from < objects.rows; from += ROWS) {
+    const all = Uint32Array.from({ length: Math.min(ROWS, objects.rows - from) }, (_, i) => from + i);
+    const { offsets } = await objects.place(all, options);
+    const rows = all.filter((_, i) => offsets[i] === offsets[i + 1]);
+    if (rows.length === 0) continue;
+    const [ids, objectColumns] = await Promise.all([objects.ids(rows, options), objects.columns(names, rows, options)]);
+    await writer.add({
+      positions: new Float32Array(),
+      parts: Uint32Array.of(0),
+      objects: new Int32Array(),
+      ids,
+      objectColumns,
+    });
+  }
+}
+
+/** Groups, with those of their members that there are. */
+async function copyGroups(
+  { source, geometry, options, lose }: Streamed,
+  level: number,
+  writer: VectorLevelWriter,
+  schema: Schema,
+): Promise<void> {
+  const groups = await source.groups(level, options);
   if (groups.length === 0) return;
-  const known = new Set(await source.objectIds(0, options));
+  const known = new Set(await (await source.source(level, options, geometry)).objects?.ids(undefined, options));
   const members: bigint[][] = [];
   let lost = 0;
   for (const { group } of groups) {
-    const all = [...(await source.groupMembers(group, 0, options))];
+    const all = [...(await source.groupMembers(group, level, options))];
     const kept = all.filter((id) => known.has(id));
     lost += all.length - kept.length;
     members.push(kept);
   }
-  if (lost > 0) lose(`${lost} members of groups that have no vertices`);
-  const columns: Columns = schema.group.length > 0 ? await source.groupColumns(0, options) : new Map();
+  if (lost > 0) lose(`${lost} members of groups of level ${level} that are no objects`);
+  const columns: Columns = schema.group.length > 0 ? await source.groupColumns(level, options) : new Map();
   writer.groups(members, columns);
 }
 

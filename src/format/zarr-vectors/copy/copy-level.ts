@@ -22,7 +22,7 @@ import { unitsOf } from "../write/write-layout.js";
 import { columnCopies } from "./copy-columns.js";
 import { copyComposite } from "./copy-extras.js";
 import { copyLinks } from "./copy-links.js";
-import { copyGroups, copyObjectColumns, ownersOf, rowsOf, writeManifests } from "./copy-objects.js";
+import { copyGroups, copyIndex, copyObjectColumns, ownersOf, rowsOf } from "./copy-objects.js";
 
 /** A level on its way. */
 export interface LevelCopy {
@@ -116,7 +116,7 @@ export async function copyLevel(copy: LevelCopy): Promise<CopiedLevel> {
   const links = await copyLinks(copy, schema);
   present.push(...links.present);
   if (rows !== undefined) {
-    const index = await writeManifests(copy, rows);
+    const index = await copyIndex(copy, rows);
     const said = { zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] };
     await ownerCells?.finish({ ...said, ...sealsOf(index, undefined) });
     present.push("object_index");

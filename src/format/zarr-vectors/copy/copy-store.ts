@@ -14,6 +14,7 @@ import type { OpenedStore } from "../nodes/open-nodes.js";
 import type { ZarrVectors } from "../read/dataset.js";
 import { geometryOf } from "../read/geometry.js";
 import { levelSource } from "../read/level.js";
+import { readParametric } from "../read/parametric.js";
 import type { LevelMeta } from "../types.js";
 import { type Plan, planOf, type VectorDescription } from "../write/description.js";
 import { nameOf } from "../write/write.js";
@@ -22,8 +23,9 @@ import { arraysIn } from "../write/write-arrays.js";
 import type { Dtype } from "../write/write-batch.js";
 import { type Document, groupDocument, rootDocument } from "../write/write-documents.js";
 import { shardFor } from "../write/write-layout.js";
-import { copyParametric } from "./copy-extras.js";
+import { writeParametric } from "../write/write-parametric.js";
 import { copyLevel, type LevelCopy } from "./copy-level.js";
+import { allSettled } from "./copy-objects.js";
 
 /** What may be other than in the source. */
 export type CopyDescription = Pick<
@@ -47,7 +49,16 @@ export interface CopyReport {
 
 const MEMORY = 256 << 20;
 /** What is written anew; the last two are of shards that are no longer there. */
-const ROOT_WORDS = ["zarr_vectors", "multiscales", "ome", "user_metadata", "shard_layout", "shard_size"];
+const ROOT_WORDS = [
+  "zarr_vectors",
+  "multiscales",
+  "ome",
+  "user_metadata",
+  "octavo_log",
+  "octavo_pack",
+  "shard_layout",
+  "shard_size",
+];
 const DTYPES: readonly string[] = ["float16", "float32", "float64"] satisfies Dtype[];
 
 /** Into an empty place. */
@@ -133,8 +144,12 @@ export async function copyStore(
     for (const [format, header] of headers)
       await arrays.document(`headers/${format}`, groupDocument(header as Document));
     if (headers.size > 0) await arrays.document("headers", groupDocument());
-    const beside = arraysAt("parametric");
-    await copyParametric(opened, beside.arrays, beside.old, options);
+    const beside = await opened.parametric(options);
+    if (beside !== undefined) {
+      const parametric = await readParametric(beside, options);
+      const columns = allSettled(parametric.columns);
+      await writeParametric(plan, arraysAt("parametric"), { ...parametric, columns });
+    }
     otherWords(root.attributes, ROOT_WORDS, "the root", lose);
     await scratch.clear();
     const document = rootDocument(plan, {

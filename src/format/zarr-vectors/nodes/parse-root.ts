@@ -19,7 +19,7 @@ import type { LinksConvention, RootMeta } from "../types.js";
 import { checkVersion, compareVersions, NEWEST } from "./version.js";
 
 const MAX_DIMS = 16; // offsets of links, chunk keys and codes of permutations all grow with it; 5 is the most that is known
-/** What a reader must understand and this one does. Others may be required by name, and are refused by name. */
+/** The capabilities that versions have named; of these the first are understood. Others may be required, and are refused by name. */
 const UNDERSTOOD = [
   "fragment_index",
   "preserved_object_ids",
@@ -30,6 +30,12 @@ const UNDERSTOOD = [
   "cross_chunk_faces",
   "fragment_link_groups",
   "dense_manifests",
+];
+export const CAPABILITIES: readonly string[] = [
+  ...UNDERSTOOD,
+  "object_index_pending",
+  "partitioned_cross_chunk_links",
+  "additive_levels",
 ];
 const CONVENTIONS: readonly LinksConvention[] = [
   "explicit",

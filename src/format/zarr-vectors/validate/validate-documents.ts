@@ -1,7 +1,7 @@
 /** What the documents of a store say of each other, before anything but documents is read. */
 import type { Finding } from "../../../model/format.js";
 import type { OpenedStore } from "../nodes/open-nodes.js";
-import { isWhole } from "../nodes/parse-root.js";
+import { CAPABILITIES, isWhole } from "../nodes/parse-root.js";
 import { compareVersions, NEWEST } from "../nodes/version.js";
 import { geometryOf } from "../read/geometry.js";
 import type { LevelMeta, LevelNodes, LinksConvention, RootMeta } from "../types.js";
@@ -16,21 +16,6 @@ const CONVENTIONS: { readonly [type: string]: readonly LinksConvention[] } = {
   skeleton: ["implicit_sequential_with_branches", "explicit"],
   mesh: ["explicit"],
 };
-const CAPABILITIES = [
-  "fragment_index",
-  "preserved_object_ids",
-  "shared_fragments",
-  "shared_vertex_groups",
-  "multiscale_links",
-  "vertex_count_cache",
-  "cross_chunk_faces",
-  "object_index_pending",
-  "partitioned_cross_chunk_links",
-  "fragment_link_groups",
-  "additive_levels",
-  "dense_manifests",
-];
-
 export function* checkRoot({ root, url }: OpenedStore, depth: number): Generator<Finding> {
   const from092 = compareVersions(root.version, "0.9.2") >= 0;
   if (from092 && root.attributes.ome === undefined)

@@ -9,6 +9,7 @@ import type { Placement } from "../../../model/source.js";
 import { Blobs } from "../payload/blobs.js";
 import { Int64 } from "../payload/int64.js";
 import { Manifests } from "../payload/manifest.js";
+import { alsoOf, NOBODY } from "../payload/owner-cell.js";
 import { geometryOf } from "../read/geometry.js";
 import { type Layout, layoutOf, place } from "../read/object-pages.js";
 import { readIds } from "../read/objects.js";
@@ -26,8 +27,6 @@ const LAYOUTS: { readonly [manifests: string]: readonly string[] } = {
   blobs: BLOBS,
   tuples: BLOBS,
 };
-const NOBODY = -1;
-const SEVERAL = -2;
 
 export async function* checkObjects(level: CheckedLevel): AsyncGenerator<Finding> {
   const { nodes, options, depth, at, root, meta } = level;
@@ -117,7 +116,8 @@ async function* checkIds(level: CheckedLevel, attributes: JsonObject, rows: numb
   if (isFinding(ids)) return yield ids;
   level.ids = ids ?? BigInt64Array.from({ length: rows }, (_, row) => BigInt(row));
   if (ids === undefined) {
-    if (attributes.layout === "vlen_manifests_v2" && rows > 0)
+    const needed = attributes.layout === "vlen_manifests_v2" && rows > 0; // where they are rows, they are there all the same
+    if (needed && (await nodes.dense("object_index/object_ids", options)) === undefined)
       yield finding(
         "object-ids",
         where,
@@ -237,7 +237,7 @@ function mark(
       }
       for (let f = base[c]! + first[b]!; f < base[c]! + end; f++) {
         if (owner[f] !== NOBODY) add(odd.twice, row, b);
-        owner[f] = owner[f] === NOBODY ? row : SEVERAL;
+        owner[f] = alsoOf(owner[f]!, row);
       }
     }
   }

@@ -6,8 +6,9 @@ import { InvalidInput } from "../../../errors.js";
 import type { Plan, VectorDescription } from "./description.js";
 import { type Document, floats } from "./write-documents.js";
 
-/** A coarser level. */
-export interface LevelDescription extends Pick<VectorDescription, "attributes" | "dtype" | "sharedFragments"> {
+/** A coarser level. Where fragments are shared, graphs, skeletons and meshes have no links. */
+export interface LevelDescription
+  extends Pick<VectorDescription, "attributes" | "dtype" | "objects" | "sharedFragments"> {
   /** How many bins of level 0 one of its bins is, along each axis or along all. */
   readonly scale: readonly number[] | number;
   /** How many chunks of level 0 one of its chunks is: whole numbers; 1 unless told. */
@@ -47,8 +48,10 @@ export function planOfLevel(plan: Plan, shape: readonly number[], level: LevelDe
     chunkShape,
     binShape: whole ? own : undefined, // else points are not ordered by bins that reach over chunks
     attributes: level.attributes,
+    objects: level.objects ?? plan.objects,
     dtype: level.dtype ?? plan.dtype,
     sharedFragments: level.sharedFragments,
+    linkWidth: plan.kind.width > 0 && (level.sharedFragments ?? false) !== false ? 0 : plan.linkWidth,
   };
 }
 

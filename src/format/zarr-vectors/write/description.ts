@@ -19,7 +19,7 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import type { CodecSpec } from "../../../codec/types.js";
 import { InvalidInput, Unsupported } from "../../../errors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
-import type { Axis, Geometry } from "../../../model/vectors.js";
+import type { Axis, Geometry, Parametric } from "../../../model/vectors.js";
 import type { Compressor } from "../../zarr/create.js";
 
 /** The versions of the format that are written. */
@@ -55,8 +55,8 @@ export interface VectorDescription {
   readonly ids?: "dense" | "sparse" | "preserve" | undefined;
   /** forceExplicit: the fragments of an object in a chunk are always a list. */
   readonly manifests?: { readonly forceExplicit?: boolean | undefined } | undefined;
-  /** Fragments of a chunk that are equal to the bit are stored once; not for kinds with links. */
-  readonly sharedFragments?: boolean | undefined;
+  /** Fragments of a chunk that are equal to the bit are stored once; "vertices": and each vertex is one. Not for kinds with links. */
+  readonly sharedFragments?: boolean | "vertices" | undefined;
   /** directed: ends keep their order on disk; duplicate: a copy with every chunk that a link touches. */
   readonly links?:
     | {
@@ -74,6 +74,8 @@ export interface VectorDescription {
   /** The name of the collection; by default the last part of the place. */
   readonly name?: string | undefined;
   readonly userMetadata?: JsonObject | undefined;
+  /** Planes, lines and spheres beside the geometry. */
+  readonly parametric?: Parametric | undefined;
   /** Headers of other formats, by format. */
   readonly headers?: { readonly [format: string]: JsonObject } | undefined;
   /** A coordinate that is NaN or infinite. "drop": the point; in all other kinds its object. */
@@ -159,7 +161,7 @@ export function planOf(description: VectorDescription): Plan {
   const linkWidth = links.width ?? kind.width;
   if (kind.width === 0 ? links.width !== undefined : linkWidth < kind.width || linkWidth > 12)
     throw new InvalidInput(`links of ${geometry} cannot have ${links.width} ends`);
-  if (description.sharedFragments === true && kind.width > 0)
+  if ((description.sharedFragments ?? false) !== false && kind.width > 0)
     throw new Unsupported(`fragments of ${geometry} cannot be shared: links name their vertices`);
   if (description.outside !== undefined && bounds === undefined)
     throw new InvalidInput(`what happens outside the bounds needs bounds, found none`);

@@ -7,20 +7,18 @@ import { InvalidInput } from "../../../errors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
+import { NOBODY, SEVERAL } from "../payload/owner-cell.js";
 import { OWNERS } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
 import type { Bucket, Spool } from "./spill.js";
 import type { Arrays, CellArray } from "./write-arrays.js";
 import { type Dtype, dtypeSize } from "./write-batch.js";
+import { binsOf } from "./write-bins.js";
 import type { Intake } from "./write-columns.js";
 import { type Again, bytesAt, type Fragments } from "./write-cut.js";
-import { type Layout, unitsOf } from "./write-layout.js";
+import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
-
-/** Whose a fragment is in `fragment_attributes/object_id`, where it is not one object's. */
-const NOBODY = -1n;
-const SEVERAL = -2n;
 
 export interface ChunkContext {
   readonly plan: Plan;
@@ -123,7 +121,7 @@ function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket
   }
   const own = layout.list.subarray(layout.offsets[chunk], layout.offsets[chunk + 1]);
   const counts = new Uint32Array(own.length);
-  const owner = new BigInt64Array(own.length).fill(NOBODY);
+  const owner = new BigInt64Array(own.length).fill(BigInt(NOBODY));
   const [ids, words] = [new Int32Array(table.ids.buffer, table.ids.byteOffset), new Int32Array(owner.buffer)];
   for (let i = 0; i < own.length; i++) {
     counts[i] = fragments.size.values[own[i]!]!;
@@ -141,14 +139,14 @@ function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket
   }
   const again = context.repeated.get(chunk);
   if (again !== undefined) findAgain(again, own, sorted, rows, context);
-  if (plan.sharedFragments !== true) return { columns: sorted, counts, owner, several: false };
+  if ((plan.sharedFragments ?? false) === false) return { columns: sorted, counts, owner, several: false };
   const once = share(sorted, rows, counts);
   const stored = BigInt64Array.from(once.kept, (i) => owner[i]!);
   for (let i = 0; i < own.length; i++) {
     const place = once.place[i]!;
     layout.index[own[i]!] = place;
     layout.first[own[i]!] = once.first[place]!;
-    if (once.kept[place] !== i && owner[i] !== stored[place]) stored[place] = SEVERAL;
+    if (once.kept[place] !== i) stored[place] = BigInt(SEVERAL);
   }
   return {
     columns: once.columns,
@@ -195,31 +193,15 @@ function byFragments(which: Uint32Array, first: Uint32Array, taken: Uint32Array)
   return moved ? order : undefined;
 }
 
-/** Points by the bins of their chunk, the last axis fastest. */
+/** Points by the bins of their chunk. */
 function byBins({ plan, dtype, chunkShape, layout }: ChunkContext, chunk: number, bytes: Uint8Array, rows: number) {
   const { dims, binShape = chunkShape } = plan;
-  const per = chunkShape.map((size, axis) => Math.round(size / binShape[axis]!));
-  const bins = per.reduce((product, n) => product * n, 1);
-  if (bins === 1) return { counts: Uint32Array.of(rows), order: undefined };
-  const positions = numbersOf(bytes, dtype);
-  const binOf = new Uint32Array(rows);
-  const counts = new Uint32Array(bins);
-  for (let row = 0; row < rows; row++) {
-    let bin = 0;
-    for (let axis = 0; axis < dims; axis++) {
-      const before = layout.grid.coords[chunk * dims + axis]! * per[axis]!;
-      const place = Math.floor(positions[row * dims + axis]! / binShape[axis]!) - before;
-      // A division may round to the far border, which belongs to the next bin: of this chunk it is the last.
-      bin = bin * per[axis]! + Math.max(0, Math.min(per[axis]! - 1, place));
-    }
-    binOf[row] = bin;
-    counts[bin]!++;
-  }
-  const next = new Uint32Array(bins);
-  for (let bin = 1; bin < bins; bin++) next[bin] = next[bin - 1]! + counts[bin - 1]!;
-  const order = new Uint32Array(rows);
-  for (let row = 0; row < rows; row++) order[next[binOf[row]!]!++] = row;
-  return { counts, order };
+  if (binShape.every((size, axis) => size === chunkShape[axis]))
+    return { counts: Uint32Array.of(rows), order: undefined };
+  const coords = layout.grid.coords.subarray(chunk * dims, (chunk + 1) * dims);
+  const { count, bins } = binsOf(chunkShape, binShape, coords, numbersOf(bytes, dtype));
+  const { sorted: order, offsets } = orderBy(upTo(rows), bins, count);
+  return { counts: offsets.slice(1).map((end, bin) => end - offsets[bin]!), order };
 }
 
 function numbersOf(bytes: Uint8Array, dtype: Dtype): ArrayLike<number> {

@@ -60,6 +60,7 @@ export function takeColumns(taken: readonly Intake[], columns: Columns, rows: nu
       );
   return taken.map((intake) => {
     const column = columns.get(intake.info.name);
+    if (column === undefined && rows === 0) return new Uint8Array(); // objects without vertices
     if (column === undefined)
       throw new InvalidInput(`a batch of ${rows} rows should have the ${what} attribute ${intake.info.name}`);
     const found = column.values.length / column.info.channels;

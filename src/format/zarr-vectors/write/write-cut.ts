@@ -73,6 +73,8 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     object >= 0 && object < lastOf.length ? lastOf.values[object]! - 1 : -1;
   const locate = locator(chunks, dims, chunkShape);
 
+  const single = plan.sharedFragments === "vertices";
+
   const start = (chunk: number, object: number): number => {
     fragments.chunk.push(chunk);
     fragments.owner.push(object + 1);
@@ -91,7 +93,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
       let fragment = -1;
       for (let v = parts[p]!, from = v; v < end; ) {
         const next = locate(positions, v);
-        if (next !== chunk) {
+        if (next !== chunk || single) {
           if (fragment >= 0) fragments.size.values[fragment] = v - from;
           from = v;
           chunk = next;
@@ -106,7 +108,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
           }
           before = fragment;
         }
-        v = locate.leaves(positions, v + 1, end);
+        v = single ? v + 1 : locate.leaves(positions, v + 1, end);
         if (v === end) fragments.size.values[fragment] = end - from;
       }
       if (fragment < 0 || object < 0) continue;
@@ -145,7 +147,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
         }
         let fragment = current.values[place]!;
         // In a skeleton the vertex before is the parent, so what has none must come first.
-        if (roots?.[v] === 1 && fragments.size.values[fragment]! > 0) {
+        if ((single || roots?.[v] === 1) && fragments.size.values[fragment]! > 0) {
           fragment = start(chunk, pair[0]!);
           current.values[place] = fragment;
         }

@@ -12,7 +12,7 @@ import { described, dtypeName } from "./write-columns.js";
 import { AGAIN, type Fragments } from "./write-cut.js";
 import { groupDocument, sealedDocument } from "./write-documents.js";
 import { type Layout, orderBy, upTo } from "./write-layout.js";
-import { type Objects, type ObjectTable, tableOf } from "./write-objects.js";
+import { type ObjectTable, type Table, tableOf } from "./write-objects.js";
 
 const ROWS = 65536; // of a table in one chunk, as the reference has it
 const WHOLE = 2 ** 31;
@@ -22,38 +22,38 @@ export type GroupMembers =
   | Iterable<number | bigint>
   | { readonly start: number | bigint; readonly stop: number | bigint };
 
-export async function writeObjects(
-  plan: Plan,
+/** The index of objects with these manifests, row by row; its document. */
+export async function writeIndex(
+  { formatVersion }: Plan,
   arrays: Arrays,
-  fragments: Fragments,
-  layout: Layout,
-  table: ObjectTable,
+  manifests: Manifests,
+  ids: BigInt64Array,
 ): Promise<Uint8Array> {
-  const manifests = manifestsOf(plan, fragments, layout, table);
+  const { rows, dims, offsets } = manifests;
   let present = 0;
-  for (let row = 0; row < table.rows; row++) if (manifests.offsets[row]! < manifests.offsets[row + 1]!) present++;
+  let sorted = true;
+  for (let row = 0; row < rows; row++) {
+    if (offsets[row]! < offsets[row + 1]!) present++;
+    if (row > 0 && ids[row]! <= ids[row - 1]!) sorted = false;
+  }
   const path = "object_index";
-  await arrays.blobs(
-    `${path}/manifests`,
-    table.rows,
-    (from, to, size) => Manifests.encodeChunk(manifests, from, to, size),
-    {},
-  );
-  await arrays.table(`${path}/object_ids`, ndarray([table.rows], table.ids), 0, WHOLE, {});
+  const chunkOf = (from: number, to: number, size: number) => Manifests.encodeChunk(manifests, from, to, size);
+  await arrays.blobs(`${path}/manifests`, rows, chunkOf, {});
+  await arrays.table(`${path}/object_ids`, ndarray([rows], ids), 0, WHOLE, {});
   const document = sealedDocument({
     zv_array: "object_index",
-    num_objects: table.rows,
-    sid_ndim: plan.dims,
-    ...(plan.formatVersion === "0.7.0"
+    num_objects: rows,
+    sid_ndim: dims,
+    ...(formatVersion === "0.7.0"
       ? { layout: "vlen_manifests_v1" }
-      : { num_present: present, layout: "vlen_manifests_v2", object_ids_sorted: true }),
+      : { num_present: present, layout: "vlen_manifests_v2", ...(sorted ? { object_ids_sorted: true } : {}) }),
   });
   await arrays.document(path, document);
   return document;
 }
 
 /** Row by row the fragments of the object: as they came along a path, else in the order of chunks. */
-function manifestsOf(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Manifests {
+export function manifestsOf(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Manifests {
   const { dims, kind } = plan;
   const { grid, rank, index, chunkCount } = layout;
   const count = chunk.length;
@@ -81,25 +81,40 @@ function manifestsOf(plan: Plan, { chunk, owner }: Fragments, layout: Layout, ta
   return next || plan.manifests?.forceExplicit === true ? Manifests.promote(all, plan.manifests) : all;
 }
 
-/** Whether there are any. */
-export async function writeObjectAttributes(arrays: Arrays, objects: Objects, table: ObjectTable): Promise<boolean> {
-  const columns = objects.columns(table);
-  for (const [name, { info, values, fill }] of columns) {
+/** Attributes with a row for each object or group; whether there are any. */
+export async function writeTables(
+  { formatVersion }: Plan,
+  arrays: Arrays,
+  domain: "object" | "group",
+  tables: ReadonlyMap<string, Table>,
+): Promise<boolean> {
+  const isObject = domain === "object";
+  for (const [name, { info, values, fill }] of tables) {
     const { row_shape: _, ...more } = described(info);
-    await arrays.table(`object_attributes/${name}`, values, fill, ROWS, {
-      zv_array: "object_attribute",
+    // What says in 0.7.0 that a value is absent is a mask, which only what can be absent has.
+    const absent =
+      isObject && fill !== null && fill !== false && (formatVersion !== "0.7.0" || info.absent !== undefined);
+    await arrays.table(`${domain}_attributes/${name}`, values, isObject ? fill : null, isObject ? ROWS : WHOLE, {
+      zv_array: isObject ? "object_attribute" : "groupings_attribute",
       name,
       dtype: dtypeName(values.dtype),
       shape: values.shape,
       ...more,
-      ...(fill === null || fill === false ? {} : { fill_sentinel_meaning: "absent" }),
+      ...(absent ? { fill_sentinel_meaning: "absent" } : {}),
     });
   }
-  if (columns.size > 0) await arrays.document("object_attributes", groupDocument());
-  return columns.size > 0;
+  if (tables.size > 0) await arrays.document(`${domain}_attributes`, groupDocument());
+  return tables.size > 0;
+}
+
+/** Columns as they are, a row for each. */
+export function tablesOf(columns: Columns, rows: number): Map<string, Table> {
+  const numbers = Int32Array.from({ length: rows }, (_, row) => row);
+  return new Map([...columns].map(([name, { info, values }]) => [name, tableOf(info, values, { rows, numbers })]));
 }
 
 export async function writeGroups(
+  plan: Plan,
   arrays: Arrays,
   members: readonly GroupMembers[],
   columns: Columns,
@@ -122,24 +137,22 @@ export async function writeGroups(
       return ids.every((id, i) => id === given[i]) ? { start, stop } : ids; // one that got other ids is no longer a range
     }),
   );
-  const blobs = Groups.encode(groups);
-  const ranges = Object.fromEntries(
-    Array.from(groups.ranges, ([group, { start, stop }]): [string, Json] => [`${group}`, [start, stop]]),
-  );
-  await arrays.blobs("groups", groups.count, (from, to, size) => Blobs.encodeChunk(blobs, from, to, size), {
-    zv_array: "groups",
-    num_groups: groups.count,
-    ...(groups.ranges.size === 0 ? {} : { group_ranges: ranges }),
-  });
-  for (const [name, column] of columns) {
-    const found = column.values.length / column.info.channels;
+  for (const [name, { info, values }] of columns) {
+    const found = values.length / info.channels;
     if (found !== groups.count)
       throw new InvalidInput(`the group attribute ${name} should have ${groups.count} rows, found ${found}`);
-    const numbers = Int32Array.from({ length: found }, (_, group) => group);
-    const { info, values } = tableOf(column.info, column.values, { rows: found, numbers });
-    const { row_shape: _, ...more } = described(info);
-    const attributes = { zv_array: "groupings_attribute", name, dtype: dtypeName(values.dtype), shape: values.shape };
-    await arrays.table(`group_attributes/${name}`, values, null, WHOLE, { ...attributes, ...more });
   }
-  if (columns.size > 0) await arrays.document("group_attributes", groupDocument());
+  await writeGroupBlobs(arrays, groups);
+  await writeTables(plan, arrays, "group", tablesOf(columns, groups.count));
+}
+
+export async function writeGroupBlobs(arrays: Arrays, groups: Groups): Promise<void> {
+  const { count, ranges } = groups;
+  const blobs = Groups.encode(groups);
+  const listed = Array.from(ranges, ([group, { start, stop }]): [string, Json] => [`${group}`, [start, stop]]);
+  await arrays.blobs("groups", count, (from, to, size) => Blobs.encodeChunk(blobs, from, to, size), {
+    zv_array: "groups",
+    num_groups: count,
+    ...(ranges.size === 0 ? {} : { group_ranges: Object.fromEntries(listed) }),
+  });
 }

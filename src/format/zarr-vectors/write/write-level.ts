@@ -15,10 +15,10 @@ import { writeChunks } from "./write-chunks.js";
 import { intakes, takeColumns } from "./write-columns.js";
 import { checkGrid, cutter } from "./write-cut.js";
 import { type Document, groupDocument, levelDocument } from "./write-documents.js";
-import { type GroupMembers, writeGroups, writeObjectAttributes, writeObjects } from "./write-index.js";
+import { type GroupMembers, manifestsOf, writeGroups, writeIndex, writeTables } from "./write-index.js";
 import { layoutOf, shardFor } from "./write-layout.js";
 import { linkWriter } from "./write-links.js";
-import { type Objects, type ObjectTable, objectsFor } from "./write-objects.js";
+import { type Objects, type ObjectTable, objectsFor, type Table } from "./write-objects.js";
 
 export interface LevelContext {
   /** Of level 0; a coarser one has its own chunks and bins in it. */
@@ -95,6 +95,8 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       objects.check(ids, rows.objectColumns);
       if (kind.path && plan.pieces !== "join")
         for (const [i, number] of objects.find(ids).entries()) if (cuts.has(number)) throw inPieces(ids[i]!);
+      if (links === undefined && (rows.links?.ends.length ?? 0) > 0)
+        throw new InvalidInput("a level whose fragments are shared has no links: they name vertices");
       const columns = takeColumns(taken, rows.vertexColumns, count, "vertex");
       const linkColumns = rows.links && links?.columns(rows.links);
       if (rows.repeats) {
@@ -104,7 +106,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         const owners = rows.objects.map((object) => (object < 0 ? -1 : numbers[object]!));
         return async () => {
           const places = cuts.again(rows, owners, [rows.stored, ...columns]);
-          if (rows.links !== undefined) await links!.take(rows.links, places, linkColumns!);
+          if (rows.links !== undefined) await links?.take(rows.links, places, linkColumns!);
         };
       }
       return async () => {
@@ -117,7 +119,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         countRows(segments, sizes);
         const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
         await vertices.add([rows.stored, ...which, ...columns], segments);
-        if (rows.links !== undefined) await links!.take(rows.links, places!, linkColumns!);
+        if (rows.links !== undefined) await links?.take(rows.links, places!, linkColumns!);
         if (bridges !== undefined && bridges.fragment.length > 0) await links!.bridges(bridges);
       };
     },
@@ -139,6 +141,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       const { finest, renumber = false } = coarser ?? {};
       const above = finest?.table && { objects: finest.objects, table: finest.table, renumber };
       table = withObjects ? objects.finish(above) : undefined;
+      const tables = table === undefined ? new Map<string, Table>() : objects.tables(table);
       const origin = chunkShape.map((size, axis) => Math.floor(bounds.min[axis]! / size));
       const shape = chunkShape.map((size, axis) =>
         Math.max(1, Math.floor(bounds.max[axis]! / size) - origin[axis]! + 1),
@@ -177,16 +180,16 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       present.push(...((await links?.finish(watching, layout)) ?? []));
       if (table !== undefined) {
         if (owners !== undefined) await arrays.document("fragment_attributes", groupDocument());
-        const index = await writeObjects(plan, arrays, fragments, layout, table);
+        const index = await writeIndex(plan, arrays, manifestsOf(plan, fragments, layout, table), table.ids);
         await owners?.finish({
           ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
           ...sealsOf(index, kind.path ? family : undefined),
         });
         present.push(...(owners === undefined ? [] : ["fragment_attributes"]), "object_index");
-        if (await writeObjectAttributes(arrays, objects, table)) present.push("object_attributes");
+        if (await writeTables(plan, arrays, "object", tables)) present.push("object_attributes");
       }
       if (groups !== undefined) {
-        await writeGroups(arrays, groups.members, groups.columns, (ids) =>
+        await writeGroups(plan, arrays, groups.members, groups.columns, (ids) =>
           table === undefined ? [] : objects.idsOf(ids, table),
         );
         present.push("groups", ...(groups.columns.size > 0 ? ["group_attributes"] : []));
@@ -204,7 +207,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
           more: { ...coarser?.said, ...(preserves ? inherited : {}) },
         }),
       );
-      const infos = table === undefined ? [] : [...objects.columns(table).values()].map(({ info }) => info);
+      const infos = [...tables.values()].map(({ info }) => info);
       return { shared, preserves, attributes: { vertex: taken.map(({ info }) => info), object: infos } };
     },
   };

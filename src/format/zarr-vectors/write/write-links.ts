@@ -29,6 +29,7 @@ import type { Cutter, Places } from "./write-cut.js";
 import { groupDocument, sealedDocument } from "./write-documents.js";
 import { type Layout, orderBy, shardFor, unitsOf, upTo } from "./write-layout.js";
 import { Growing, numbering } from "./write-numbering.js";
+import { notImplied } from "./write-skeleton.js";
 
 export interface LinkWriter {
   readonly count: number;
@@ -134,7 +135,10 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       return takeColumns(taken, links.columns, links.ends.length / width, "link");
     },
     async take({ ends }, { fragment, ordinal }, columns) {
-      const stored = geometry === "skeletons" && columns.length === 0 ? notImplied(ends, fragment, ordinal) : ends;
+      const implied = geometry === "skeletons" && columns.length === 0;
+      const stored = implied
+        ? Uint32Array.from(notImplied(ends, fragment, ordinal).flatMap((l) => [ends[2 * l]!, ends[2 * l + 1]!]))
+        : ends;
       await store(stored, { fragment, ordinal }, columns);
     },
     bridges: (places) => store(undefined, places, []),
@@ -242,21 +246,6 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       }
     },
   };
-}
-
-/** The ends of the links (child, parent) that do not follow from the order of the vertices. */
-function notImplied(ends: Uint32Array, fragment: Uint32Array, ordinal: Uint32Array): Uint32Array {
-  const parents = new Uint8Array(fragment.length); // up to 2: who has several must have all of them stored
-  for (let i = 0; i < ends.length; i += 2) if (parents[ends[i]!]! < 2) parents[ends[i]!]!++;
-  const kept = new Growing();
-  for (let i = 0; i < ends.length; i += 2) {
-    const [child, parent] = [ends[i]!, ends[i + 1]!];
-    const next = fragment[child] === fragment[parent] && ordinal[child] === ordinal[parent]! + 1;
-    if (next && parents[child] === 1) continue;
-    kept.push(child);
-    kept.push(parent);
-  }
-  return kept.done();
 }
 
 /** Moves the first end of each link that is here to the front, in place, and answers the codes that undo it. */

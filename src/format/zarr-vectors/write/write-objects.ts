@@ -51,9 +51,15 @@ export interface Objects {
   names(): BigInt64Array;
   /** The ids that objects have in the store; undefined for one that never came. */
   idsOf(ids: Ids, table: ObjectTable): (bigint | undefined)[];
-  columns(
-    table: ObjectTable,
-  ): Map<string, { readonly info: AttributeInfo; readonly values: NdArray; readonly fill: Json }>;
+  tables(table: ObjectTable): Map<string, Table>;
+}
+
+/** An attribute as it is stored: an array with a row for each object or group. */
+export interface Table {
+  readonly info: AttributeInfo;
+  readonly values: NdArray;
+  /** What stands for "none". */
+  readonly fill: Json;
 }
 
 const RENUMBERED: AttributeInfo = {
@@ -152,11 +158,12 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
     idsOf(ids, { ids: own, rowOf, level0 = own }) {
       return Array.from(names.find(ids), (number) => (number < 0 ? undefined : level0[rowOf[number]!]));
     },
-    columns(table) {
-      const out = new Map<string, { info: AttributeInfo; values: NdArray; fill: Json }>();
+    tables(table) {
+      const out = new Map<string, Table>();
       for (const info of declared ?? []) {
         const held = tables.get(info.name) ?? { info, values: noValues(info) };
-        out.set(info.name, tableOf(held.info, longer(held, names.count * held.info.channels), table));
+        const own = { ...held.info, absent: held.info.absent ?? absent(held.info) }; // objects may come without a value
+        out.set(info.name, tableOf(own, longer(held, names.count * own.channels), table));
       }
       const { level0, rows } = table;
       if (level0 !== undefined) {
@@ -225,7 +232,7 @@ export function tableOf(
   info: AttributeInfo,
   values: Column["values"],
   { rows, numbers }: Pick<ObjectTable, "rows" | "numbers">,
-) {
+): Table {
   const { channels, categories } = info;
   const nothing = absent(info);
   const picked = roomLike(values, rows * channels) as unknown[];

@@ -28,6 +28,7 @@ import { type BatchParts, type Dropped, type Dtype, type Rows, rowsOf } from "./
 import { groupDocument, rootDocument } from "./write-documents.js";
 import type { GroupMembers } from "./write-index.js";
 import { type LevelWriter, levelWriter } from "./write-level.js";
+import { writeParametric } from "./write-parametric.js";
 import { chooseShape, sampleOf } from "./write-shape.js";
 
 export type { LevelDescription } from "./description-level.js";
@@ -210,6 +211,7 @@ export async function createZarrVectors(
       await arrays.document("headers", groupDocument());
       await arrays.document(`headers/${format}`, groupDocument(header));
     }
+    if (plan.parametric !== undefined) await writeParametric(plan, arraysAt("parametric"), plan.parametric);
     await scratch.clear();
     const root = rootDocument(plan, {
       name: nameOf(store, at, plan.name),
