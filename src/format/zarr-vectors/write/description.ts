@@ -30,7 +30,7 @@ export interface VectorDescription {
   readonly geometry: Geometry;
   /** "0.9.2" unless told. 0.7.0 has no sharding, and its ids are rows: 0, 1, 2 … */
   readonly formatVersion?: WrittenVersion | undefined;
-  /** The axes; or only how many there are. */
+  /** The axes; or only how many there are, which `bounds` say as well. */
   readonly axes?: readonly Axis[] | undefined;
   readonly dims?: number | undefined;
   readonly crs?: Json | undefined;
@@ -135,7 +135,7 @@ export function planOf(description: VectorDescription): Plan {
   const old = formatVersion === "0.7.0";
   const kind = old ? kind07(KINDS[geometry]) : KINDS[geometry];
   if (kind === undefined) throw new Unsupported(`stores of ${geometry} objects are read, but not written`);
-  const dims = description.axes?.length ?? description.dims;
+  const dims = description.axes?.length ?? description.dims ?? bounds?.min.length;
   if (dims === undefined || !Number.isInteger(dims) || dims < 1 || dims > 16)
     throw new InvalidInput(`a store should have 1 to 16 axes, found ${dims ?? "neither axes nor dims"}`);
   if (description.dims !== undefined && description.dims !== dims)
