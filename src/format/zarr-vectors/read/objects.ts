@@ -1,5 +1,5 @@
 /** The objects of a level: ids, where their parts are, who owns a part, groups, and the attributes of objects. */
-import { Corrupt } from "../../../errors.js";
+import { Corrupt, Unsupported } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { typed } from "../../../model/elements.js";
 import type { ChunkTable, ObjectSource, Parts, Placement } from "../../../model/source.js";
@@ -39,6 +39,8 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
   const groups = once((now?: ReadOptions) => readGroups(nodes, now));
   const rowsOf = once(async (now?: ReadOptions) => rowFinder(await table64(now), pages.rows));
 
+  const linksAreFound = once((now?: ReadOptions) => canList(nodes, "links/0", now));
+
   const source: ObjectSource = {
     rows: pages.rows,
     async ids(rows, now) {
@@ -59,7 +61,8 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     orphans: (now) => orphansOf(context, pages, now),
     async *joints(meets, now) {
       const known = await column(now);
-      if (known?.joints === true) yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
+      if (known?.joints === true && (await linksAreFound(now)))
+        yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
       else yield* jointsOf(pages, table, dims, meets, now);
     },
     columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
@@ -94,6 +97,17 @@ async function rowsWithin(source: ObjectSource, { start, stop }: IdRange, option
 }
 
 /** The parts with vertices that no manifest names. */
+/** Whether what is below can be known: the names of arrays of links follow from nothing, and some servers do not list. */
+async function canList(nodes: LevelNodes, path: string, options?: ReadOptions): Promise<boolean> {
+  try {
+    await nodes.children(path, options);
+    return true;
+  } catch (error) {
+    if (error instanceof Unsupported && error.reason === "list") return false;
+    throw error;
+  }
+}
+
 async function orphansOf({ table, tiles }: ObjectContext, pages: ObjectPages, options?: ReadOptions): Promise<Parts> {
   const all = Array.from({ length: table.count }, (_, chunk) => chunk);
   const owned: Uint8Array[] = new Array(table.count);
