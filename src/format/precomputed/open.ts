@@ -33,6 +33,10 @@ const KINDS: { readonly [type: string]: KindEntry } = {
     name: "annotations",
     load: async () => (await import("./annotation/kind.js")).annotationKind,
   },
+  neuroglancer_segment_properties: {
+    name: "segment properties",
+    load: async () => (await import("./properties/kind.js")).propertiesKind,
+  },
   neuroglancer_uint64_sharded_v1: {
     name: "bytes by id",
     load: async () => (await import("./sharded/kind.js")).shardedKind,

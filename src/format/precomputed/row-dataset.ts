@@ -8,7 +8,8 @@ import { select } from "../../query/select.js";
 import { oncePerKey } from "../zarr-vectors/nodes/once.js";
 
 /** What makes the difference. */
-export interface RowDataset extends Pick<VectorDataset, "url" | "axes" | "bounds" | "levels" | "attributes" | "notes"> {
+export interface RowDataset extends Pick<VectorDataset, "url" | "axes" | "bounds" | "attributes" | "notes"> {
+  readonly levels: readonly Awaited<ReturnType<VectorDataset["describe"]>>[];
   readonly geometry: Geometry;
   /** What a query needs of a level: less than all of it, where the query says so itself. */
   source(level: number, query: Query, options?: ReadOptions): Promise<LevelSource>;

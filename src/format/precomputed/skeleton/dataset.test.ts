@@ -234,3 +234,18 @@ test("opening says what it is", async () => {
   expect(await precomputed.detect(foreign, Prefix.root)).toBeUndefined();
   await expect(precomputed.open(foreign, Prefix.root)).rejects.toThrow(NotFound);
 });
+
+test('"sharding": null is read, warned of and repaired', async () => {
+  const store = memoryStore();
+  const writer = await createSkeletons(store, Prefix.root, {});
+  await writer.put(1n, { vertices: new Float32Array(3), edges: new Uint32Array(), attributes: new Map() });
+  await writer.commit();
+  const key = Key.of("info");
+  const info = JSON.parse(new TextDecoder().decode((await store.get(key))!));
+  await store.set(key, new TextEncoder().encode(JSON.stringify({ ...info, sharding: null })));
+  expect((await open(store)).notes).toEqual(['Neuroglancer does not open an info with "sharding": null.']);
+  expect((await findings(store)).map(({ rule }) => rule)).toEqual(["precomputed/undrawn"]);
+  expect((await precomputed.repair!(store, Prefix.root)).fixed.length).toBe(1);
+  expect(JSON.parse(new TextDecoder().decode((await store.get(key))!))).toEqual(info);
+  expect(await findings(store)).toEqual([]);
+});

@@ -18,7 +18,11 @@ export async function* validateSkeletons(place: InfoAt, options: ValidateOptions
     yield failure("info", where, error);
     return;
   }
-  if (level >= 2) for (const says of info.undrawn) yield finding("undrawn", where, says);
+  if (level >= 2)
+    for (const says of info.undrawn) {
+      const fix = says.includes("sharding") ? "take it away" : undefined; // attributes cannot become others without loss
+      yield finding("undrawn", where, says, fix);
+    }
   if (level >= 3 && info.segmentProperties !== undefined) {
     try {
       await openSegmentProperties(store, folderOf(at, info.segmentProperties, where), options);
