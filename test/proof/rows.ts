@@ -8,6 +8,10 @@ import { memory } from "./memory.js";
 import { queries } from "./queries.js";
 import { roundTrip } from "./round-trip.js";
 import type { Row } from "./row.js";
+import { vectorRows } from "./vectors.js";
 import { writers } from "./writers.js";
 
-export const rows: readonly Row[] = [damage, honesty, roundTrip, kills, failing, writers, memory, poison, queries];
+export const rows: readonly Row[] = [
+  ...[damage, honesty, roundTrip, kills, failing, writers, memory, poison, queries],
+  ...vectorRows,
+];

@@ -5,10 +5,9 @@ import { bytesOf } from "../../../codec/numeric.js";
 import { InvalidInput } from "../../../errors.js";
 import type { Columns } from "../../../model/vectors.js";
 import type { Block } from "../payload/manifest-write.js";
-import { attributeInfo } from "../read/schema.js";
 import type { BatchParts } from "../write/write-batch.js";
 import { removeFragments } from "./edit-chunks.js";
-import { refuseOthers, takeColumn } from "./edit-columns.js";
+import { refuseOthers, tableInfo, takeColumn } from "./edit-columns.js";
 import { leaveGroups } from "./edit-groups.js";
 import { editLevel, fragmentsOf, type LevelEdit, NOBODY, ownersOf } from "./edit-level.js";
 import { editObjects, largestOf } from "./edit-objects.js";
@@ -104,11 +103,7 @@ async function putObjectColumns(
   for (const [name, table] of tables) {
     const column = columns.get(name);
     if (column === undefined && !all) continue;
-    const info = attributeInfo(
-      name,
-      { ...table.meta.attributes, shape: [...table.meta.shape] },
-      `object_attributes/${name}`,
-    );
+    const info = tableInfo(name, table, column?.values, "object");
     table.resize(Math.max(table.length, objects!.rows));
     const named = takeColumn({ info }, column, given, "object");
     const rest = takeColumn({ info }, undefined, rows.length - given, "object");

@@ -5,11 +5,11 @@ import { InvalidInput, NotFound, Unsupported } from "../../../errors.js";
 import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { Domain } from "../../../model/vectors.js";
 import { describeArray } from "../../zarr/create.js";
-import { attributeInfo, folderOf, sentinelOf } from "../read/schema.js";
+import { folderOf, sentinelOf } from "../read/schema.js";
 import { described, dtypeName } from "../write/write-columns.js";
 import { byPlace } from "./edit-cells.js";
 import { sizeOf, total } from "./edit-chunks.js";
-import { cellWords, infoOf, takeColumn } from "./edit-columns.js";
+import { cellWords, infoOf, tableInfo, takeColumn } from "./edit-columns.js";
 import { editLevel, fragmentsOf, type LevelEdit, pickRowsOf, rowOf, unknown, verticesOf } from "./edit-level.js";
 import { addLinks, setLinks } from "./edit-link-attributes.js";
 import type { RowsEdit } from "./edit-rows.js";
@@ -67,11 +67,7 @@ function setRows(
   rows: readonly number[],
   values: Column["values"],
 ): void {
-  const info = attributeInfo(
-    name,
-    { ...table.meta.attributes, shape: [...table.meta.shape] },
-    `${what}_attributes/${name}`,
-  );
+  const info = tableInfo(name, table, values, what);
   const bytes = takeColumn({ info }, { info: infoOf(info, values), values }, rows.length, what);
   if (table.length < count) table.resize(count);
   for (const [i, row] of rows.entries()) {

@@ -5,10 +5,11 @@ import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import { absentValue } from "../../../query/columns.js";
 import { AttributeCell } from "../payload/attribute-cell.js";
-import { sentinelOf } from "../read/schema.js";
+import { attributeInfo, sentinelOf } from "../read/schema.js";
 import { described, dtypeName } from "../write/write-columns.js";
 import type { CellsEdit } from "./edit-cells.js";
 import { sizeOf } from "./edit-chunks.js";
+import type { RowsEdit } from "./edit-rows.js";
 
 /** What takes the values of an attribute, whatever it is attached to. */
 export interface Taker {
@@ -41,6 +42,22 @@ export function takeColumn({ info, cells }: Taker, column: Column | undefined, r
       `the ${what} attribute ${info.name} should be ${dtypeName(info.dtype)}, found ${dtypeName(column.info.dtype)}`,
     );
   return AttributeCell.encode({ info, values });
+}
+
+/** What a table says of its attribute; texts that are longer than those that are there make room for themselves. */
+export function tableInfo(
+  name: string,
+  table: RowsEdit,
+  values: Column["values"] | undefined,
+  what: string,
+): AttributeInfo {
+  const { attributes, dtype, shape } = table.meta;
+  const longest = Array.isArray(values) ? Math.max(0, ...values.map((text) => 4 * [...String(text)].length)) : 0;
+  if (dtype.kind === "utf32" && longest > dtype.size) {
+    table.widen(longest);
+    if (attributes.dtype !== undefined) table.describe({ ...attributes, dtype: dtypeName(table.meta.dtype) });
+  }
+  return attributeInfo(name, { ...table.meta.attributes, shape: [...shape] }, `${what}_attributes/${name}`);
 }
 
 /** Columns that the store does not have are refused. */

@@ -98,6 +98,7 @@ describe("attributes", () => {
         values: ["ab", "c"],
       });
       edit.setAttribute("object", "weight", { ids: [10] }, Int32Array.of(5));
+      edit.setAttribute("object", "name", { ids: [10] }, ["longer 🚀"]); // than there was room for
       edit.setGroups([[0, 10], { start: 0, stop: 30 }]);
       edit.addGroup([20]);
       edit.addAttribute("group", info("g", f4), { values: Float32Array.of(1, 2, 3) });
@@ -105,7 +106,7 @@ describe("attributes", () => {
     });
     const dataset = await open(store);
     const { objectColumns } = await dataset.select().read();
-    expect(objectColumns.get("name")!.values).toEqual(["ab", "", "c"]);
+    expect(objectColumns.get("name")!.values).toEqual(["ab", "longer 🚀", "c"]);
     expect([...(objectColumns.get("weight")!.values as Int32Array)][1]).toBe(5);
     expect(await dataset.groups()).toEqual([
       { group: 0, size: 30 },

@@ -26,6 +26,8 @@ export interface RowsEdit {
   set(row: number, value: Element): void;
   /** Other rows at the end, or fewer. */
   resize(length: number): void;
+  /** Elements of more bytes, of which those that are new are zeros: longer texts. */
+  widen(size: number): void;
   describe(attributes: JsonObject): void;
   flush(): Promise<void>;
 }
@@ -39,7 +41,16 @@ export function editRows(store: Store, at: Prefix, first: ArrayMeta, isNew: bool
   let stale = isNew;
   const changes = new Map<number, Element>();
   const perRow = elementCount(first.shape.slice(1));
-  const rowBytes = isFixed(first.dtype) ? perRow * first.dtype.size : 0;
+  const sizeOf = ({ dtype }: ArrayMeta): number => (isFixed(dtype) ? dtype.size : 0);
+
+  /** Elements of the size that they have now. */
+  function widened(bytes: Uint8Array, from: number): Uint8Array {
+    const size = sizeOf(meta);
+    if (size === from) return bytes;
+    const out = new Uint8Array((bytes.length / from) * size);
+    for (let i = 0; i * from < bytes.length; i++) out.set(bytes.subarray(i * from, (i + 1) * from), i * size);
+    return out;
+  }
 
   /** Rows with the changes in them. */
   async function read(from: number, to: number): Promise<NdArray> {
@@ -47,11 +58,12 @@ export function editRows(store: Store, at: Prefix, first: ArrayMeta, isNew: bool
     const node = arrayNode(store, at, before);
     const old = there > from ? (await node.read([{ start: from, stop: there }], options)).data : undefined;
     const shape = [to - from, ...meta.shape.slice(1)];
+    const rowBytes = perRow * sizeOf(meta);
     if (rowBytes > 0) {
       const data = new Uint8Array((to - from) * rowBytes);
       const fill = meta.fill as Uint8Array;
       for (let at = 0; at < data.length; at += fill.length) data.set(fill, at);
-      if (old !== undefined) data.set(old as Uint8Array);
+      if (old !== undefined) data.set(widened(old as Uint8Array, sizeOf(before)));
       for (const [row, value] of changes)
         if (row >= from && row < to) data.set(value as Uint8Array, (row - from) * rowBytes);
       return { shape, dtype: meta.dtype, data };
@@ -79,6 +91,12 @@ export function editRows(store: Store, at: Prefix, first: ArrayMeta, isNew: bool
       meta = { ...meta, shape: [length, ...meta.shape.slice(1)] };
       stale = true;
     },
+    widen(size) {
+      const from = sizeOf(meta);
+      meta = { ...meta, dtype: { ...meta.dtype, size } as ArrayMeta["dtype"], fill: new Uint8Array(size) };
+      for (const [row, value] of changes) changes.set(row, widened(value as Uint8Array, from));
+      stale = true;
+    },
     describe(attributes) {
       meta = { ...meta, attributes };
       stale = true;
@@ -87,7 +105,8 @@ export function editRows(store: Store, at: Prefix, first: ArrayMeta, isNew: bool
       const [length, old] = [meta.shape[0]!, before.shape[0]!];
       const [chunk, ...rest] = meta.chunkShape;
       const plain = meta.codecs[0]?.name !== "sharding_indexed";
-      const again = !isNew && (length < old || (plain && chunk! < LARGE && length > Math.max(chunk!, old)));
+      const wider = sizeOf(meta) !== sizeOf(before);
+      const again = !isNew && (wider || length < old || (plain && chunk! < LARGE && length > Math.max(chunk!, old)));
       if (again || isNew) {
         const all = await read(0, length);
         const larger = Math.min(LARGE, 2 ** Math.ceil(Math.log2(Math.max(1, length))));

@@ -1,0 +1,50 @@
+/** What is promised of Zarr Vectors: the same as of arrays, each as a row of its own. */
+
+import { many, type Row } from "./row.js";
+import { appendAtOnce, killEdits } from "./vector-edits.js";
+import { failVectors } from "./vector-failing.js";
+import { tryVectors } from "./vector-round-trip.js";
+
+const roundTrip: Row = {
+  id: "R5v",
+  promise: "round trip",
+  async run(scale) {
+    const count = scale === "proof" ? 10_000 : 50;
+    const broken: string[] = [];
+    for (let seed = 1; seed <= count; seed++) {
+      const wrong = await tryVectors(seed).catch((error: Error) => `${error.name}: ${error.message}`);
+      if (wrong !== undefined) broken.push(`seed ${seed}: ${wrong}`);
+    }
+    return { tried: `${many(count)} datasets of every kind`, broken };
+  },
+};
+
+const kills: Row = {
+  id: "R8v",
+  promise: "kill -9 leaves a store that opens and validates",
+  async run(scale) {
+    const count = scale === "proof" ? 1_000 : 10;
+    return { tried: `${many(count)} kills during edits`, broken: await killEdits(count) };
+  },
+};
+
+const failing: Row = {
+  id: "R9v",
+  promise: "failing storage",
+  async run() {
+    const { tried, broken } = await failVectors();
+    return { tried: `${many(tried)} failing operations of edits and of a writer`, broken };
+  },
+};
+
+const writers: Row = {
+  id: "R10v",
+  promise: "concurrent writers lose nothing",
+  async run(scale) {
+    const [processes, appends] = scale === "proof" ? [8, 250] : [2, 10];
+    const broken = await appendAtOnce(processes, appends);
+    return { tried: `${processes} processes × ${many(appends)} appends of objects`, broken };
+  },
+};
+
+export const vectorRows: readonly Row[] = [roundTrip, kills, failing, writers];
