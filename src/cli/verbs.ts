@@ -65,6 +65,12 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./repair.js")).repair,
   },
   {
+    name: "shard",
+    operands: "ACTION URL [TO]",
+    summary: "sharded bytes by id: list, get, pack, verify, compact",
+    load: async () => (await import("./shard.js")).shard,
+  },
+  {
     name: "demo",
     operands: "",
     summary: "a guided tour on data it makes itself",

@@ -9,12 +9,14 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Case, LIMITS, type Row, runCase } from "./case.js";
+import { precomputedCases } from "./precomputed.js";
 import { zarrCases } from "./zarr.js";
 import { zarrVectorsCases } from "./zarr-vectors.js";
 
 const runners: { readonly [set: string]: (folder: string) => Case[] } = {
   zarr: zarrCases,
   "zarr-vectors": zarrVectorsCases,
+  precomputed: precomputedCases,
 };
 const sets = ["zarr", "zarr-vectors", "precomputed", "packed-tree"];
 

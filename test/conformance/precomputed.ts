@@ -1,0 +1,5 @@
+/** The precomputed set: DIR/precomputed has a folder for each kind of data. */
+import type { Case } from "./case.js";
+import { shardedCases } from "./precomputed-sharded.js";
+
+export const precomputedCases = (folder: string): Case[] => [...shardedCases(folder)];
