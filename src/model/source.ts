@@ -142,8 +142,12 @@ export interface LevelSource {
   /** Its links with these attributes, piece by piece. */
   links(filter: LinkFilter, columns: readonly string[], options?: ReadOptions): AsyncIterable<LinkSet>;
   readonly objects: ObjectSource | undefined;
-  /** What reading these chunks would cost, without reading them. */
-  cost(chunks: readonly number[], want: Want, options?: ReadOptions): Promise<ReadPlan>;
+  /** What reading these chunks would cost, and the links stored with them and these attributes of those, without reading them. */
+  cost(
+    chunks: readonly number[],
+    want: Want & { readonly links?: readonly string[] | undefined },
+    options?: ReadOptions,
+  ): Promise<ReadPlan>;
   /** Vertices of each of these chunks, read from indexes (not from data). */
   counts(chunks: readonly number[], options?: ReadOptions): Promise<Uint32Array>;
 }

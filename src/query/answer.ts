@@ -9,7 +9,7 @@ import { cloud, isCloud } from "./cloud.js";
 import { padded } from "./columns.js";
 import { masksOf } from "./masks.js";
 import { nearest } from "./nearest-query.js";
-import type { Resolved } from "./resolve.js";
+import { onlyVertices, type Resolved } from "./resolve.js";
 import { subset } from "./subset.js";
 import { wholeObjects, withVertices } from "./whole.js";
 import { windows } from "./windows.js";
@@ -65,7 +65,7 @@ async function candidatesFor(question: Resolved, options: ReadOptions): Promise<
   if (region === undefined) return everything(source, rows, orphans, options);
   const few = rows !== undefined && rows.length <= FEW && !orphans;
   if (few || source.scattered) return { ...(await everything(source, rows, orphans, options)), exact: false };
-  return touching(source, region, rows, orphans, options);
+  return touching(source, region, rows, orphans, options, onlyVertices(question));
 }
 
 /** What `clip` leaves of a batch. */

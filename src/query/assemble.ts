@@ -71,7 +71,7 @@ export async function assemble(
     }
     copyTile(tile, layout, dims, positions, vertexColumns, fragmentColumns);
   }
-  const rows = Uint32Array.from(items.rows.filter((row) => row >= 0));
+  const rows = new Uint32Array(items.rows.includes(-1) ? items.rows.filter((row) => row >= 0) : items.rows);
   const [ids, objectColumns, linked] = await Promise.all([
     objects === undefined ? new BigInt64Array() : objects.ids(rows, options),
     objects === undefined || rows.length === 0 ? new Map() : objects.columns(wanted.object, rows, options),

@@ -3,7 +3,7 @@
  * joints of paths and the links that lead from chunk to chunk, whose hull it meets.
  */
 import type { ReadOptions } from "../model/dataset.js";
-import type { ChunkTable, LevelSource, Parts } from "../model/source.js";
+import type { ChunkTable, Joints, LevelSource, Parts, Tile } from "../model/source.js";
 import { isPath } from "./assemble.js";
 import { partsOf } from "./bound.js";
 import { endsOf } from "./ends.js";
@@ -42,28 +42,31 @@ export async function everything(
   options: ReadOptions,
 ): Promise<Candidates> {
   const { objects } = source;
-  const all = (): Uint32Array => Uint32Array.from({ length: objects?.rows ?? 0 }, (_, row) => row);
   const lone = async (): Promise<Parts> =>
     (await objects?.orphans(options)) ??
     partsOf(source, chunksIn(await source.chunks(options), undefined, source.dims), options);
-  return { rows: rows ?? all(), orphans: orphans ? PartList.sorted(await lone()) : PartList.NONE, exact: true };
+  return {
+    rows: rows ?? RowList.upTo(objects?.rows ?? 0),
+    orphans: orphans ? PartList.sorted(await lone()) : PartList.NONE,
+    exact: true,
+  };
 }
 
-/** Of these objects, or of all, and of the parts without one those that touch. */
+/** Of these objects, or of all, and of the parts without one those that touch; with `inside`, those that have a vertex inside. */
 export async function touching(
   source: LevelSource,
   region: Region,
   wanted: Uint32Array | undefined,
   orphans: boolean,
   options: ReadOptions,
+  inside = false,
 ): Promise<Candidates> {
   const { sequential } = source;
   const found = { rows: new RowList(), orphans: new PartList() };
-  await ownersInto(found, source, await touchedParts(source, region, options), options);
-  // A skeleton's links may undo what the sequence says; a part without vertices hides what is joined to what.
-  let exact = !(sequential && source.linkWidth > 0 && !isPath(source));
-  if (isPath(source)) exact = (await addJoints(found.rows, source, region, wanted, options)) && exact;
-  else if (source.linkWidth > 0) await addLinks(found, source, region, options);
+  await ownersInto(found, source, await touchedParts(source, region, inside, options), options);
+  if (!inside && isPath(source)) await addJoints(found.rows, source, region, wanted, options);
+  else if (!inside && source.linkWidth > 0) await addLinks(found, source, region, options);
+  const exact = !(sequential && source.linkWidth > 0 && !isPath(source)); // links may undo what the sequence says
   const rows = found.rows.sorted();
   return {
     rows: wanted === undefined ? rows : RowList.both(rows, wanted),
@@ -73,22 +76,32 @@ export async function touching(
 }
 
 /** The parts of which a vertex, or a step of their path, touches. */
-async function touchedParts(source: LevelSource, region: Region, options: ReadOptions): Promise<Parts> {
+async function touchedParts(
+  source: LevelSource,
+  region: Region,
+  inside: boolean,
+  options: ReadOptions,
+): Promise<Parts> {
   const { dims } = source;
   const table = await source.chunks(options);
-  const touches = source.sequential ? touchesPath : Region.anyInside;
+  const touches = source.sequential && !inside ? touchesPath : Region.anyInside;
   const touched = new PartList();
   const [min, max] = [new Float64Array(dims), new Float64Array(dims)];
-  for await (const { chunk, positions, parts } of source.tiles(chunksIn(table, region, dims), PLAIN, options)) {
+  for await (const tile of source.tiles(chunksIn(table, region, dims), PLAIN, options)) {
     options.signal?.throwIfAborted();
-    table.box(chunk, min, max);
+    table.box(tile.chunk, min, max);
     const all = Region.relation(region, min, max) === "inside";
-    for (let p = 0; p + 1 < parts.length; p++) {
-      const [from, to] = [parts[p]!, parts[p + 1]!];
-      if (from < to && (all || touches(region, positions, dims, from, to))) touched.add(chunk, p);
-    }
+    addTouched(touched, tile, (from, to) => all || touches(region, tile.positions, dims, from, to));
   }
   return touched.done();
+}
+
+function addTouched(touched: PartList, { chunk, parts }: Tile, touches: (from: number, to: number) => boolean): void {
+  for (let p = 0; p + 1 < parts.length; p++) {
+    const from = parts[p]!;
+    const to = parts[p + 1]!;
+    if (from < to && touches(from, to)) touched.add(chunk, p);
+  }
 }
 
 interface Found {
@@ -106,40 +119,112 @@ async function ownersInto(found: Found, source: LevelSource, parts: Parts, optio
       found.orphans.add(parts.chunk[i]!, parts.part[i]!);
 }
 
-/** False: there are parts without vertices at joints, whose objects may not touch. */
+/**
+ * Adds the objects that touch between two of their parts. The chunks that the region meets have been read: most joints are settled
+ * by their end in one of those, because even the whole chunk at the other end leaves no way through the region.
+ */
 async function addJoints(
   rows: RowList,
   source: LevelSource,
   region: Region,
   wanted: Uint32Array | undefined,
   options: ReadOptions,
-): Promise<boolean> {
-  let exact = true;
-  if (source.objects === undefined) return exact;
+): Promise<void> {
+  if (source.objects === undefined) return;
+  const { dims } = source;
+  const table = await source.chunks(options);
+  const met = new Uint8Array(table.count);
+  for (const chunk of chunksIn(table, region, dims)) met[chunk] = 1;
+  const reaches = reachTest(table, region, dims);
   const known = rows.sorted();
-  for await (const { count, object, chunkA, partA, chunkB, partB } of source.objects.joints(meeting(region), options)) {
+  for await (const joints of source.objects.joints(meeting(region), options)) {
     options.signal?.throwIfAborted();
-    const open: number[] = [];
-    for (let j = 0; j < count; j++) {
-      const asked = wanted === undefined || RowList.has(wanted, object[j]!);
-      if (asked && !RowList.has(known, object[j]!)) open.push(j);
-    }
-    const [chunk, part] = [new Int32Array(2 * open.length), new Uint32Array(2 * open.length)];
-    for (const [i, j] of open.entries()) {
-      chunk.set([chunkA[j]!, chunkB[j]!], 2 * i);
-      part.set([partA[j]!, partB[j]!], 2 * i);
-    }
-    const ends = await endsOf(source, chunk, options, (parts, i) => {
-      const [from, to] = [parts[part[i]!]!, parts[part[i]! + 1]!];
-      return from === to ? -1 : i % 2 === 0 ? to - 1 : from;
-    });
-    for (const [i, j] of open.entries()) {
-      const hidden = ends.part[2 * i] === -1 || ends.part[2 * i + 1] === -1;
-      if (hidden) exact = false;
-      if (hidden || touchesSegment(region, ends.positions, source.dims, 2 * i, 2 * i + 1)) rows.add(object[j]!);
+    let open = openJoints(joints, wanted, known);
+    for (const among of [met, undefined]) {
+      if (open.length === 0) break;
+      const ends = await jointEnds(source, joints, open, among, options);
+      const left = settle(ends, among === undefined ? undefined : reaches, (i) => {
+        if (touchesSegment(region, ends.positions, dims, 2 * i, 2 * i + 1)) rows.add(joints.object[open[i]!]!);
+      });
+      open = left.map((i) => open[i]!);
     }
   }
-  return exact;
+}
+
+/** The joints of objects that are asked for and of which it is not known that they touch. */
+function openJoints({ count, object }: Joints, wanted: Uint32Array | undefined, known: Uint32Array): Uint32Array {
+  const open = new Uint32Array(count);
+  let found = 0;
+  for (let j = 0; j < count; j++)
+    if ((wanted === undefined || RowList.has(wanted, object[j]!)) && !RowList.has(known, object[j]!)) open[found++] = j;
+  return open.subarray(0, found);
+}
+
+/**
+ * Hands on joints both of whose ends are known, and gives those that are not settled by the end that is; without `reaches` all ends
+ * have been asked for, and one that is not known has no vertices: it is the end of nothing.
+ */
+function settle(
+  { chunk, part, positions }: JointEnds,
+  reaches: ReachTest | undefined,
+  known: (i: number) => void,
+): Uint32Array {
+  const left = new Uint32Array(chunk.length / 2);
+  let count = 0;
+  for (let i = 0; i < left.length; i++) {
+    const [a, b] = [part[2 * i]! >= 0, part[2 * i + 1]! >= 0];
+    const end = a ? 2 * i : 2 * i + 1;
+    if (a && b) known(i);
+    else if (reaches !== undefined && (!(a || b) || reaches(positions, end, chunk[end ^ 1]!))) left[count++] = i;
+  }
+  return left.subarray(0, count);
+}
+
+interface JointEnds {
+  readonly chunk: Int32Array;
+  readonly part: Int32Array;
+  readonly positions: Float64Array;
+}
+
+/** The ends of joints, two for each: the last vertex of a part and the first of the next. */
+async function jointEnds(
+  source: LevelSource,
+  { chunkA, partA, chunkB, partB }: Joints,
+  which: Uint32Array,
+  among: Uint8Array | undefined,
+  options: ReadOptions,
+): Promise<JointEnds> {
+  const chunk = interleaved(which, chunkA, chunkB, new Int32Array(2 * which.length));
+  const number = interleaved(which, partA, partB, new Uint32Array(2 * which.length));
+  const vertexOf = (parts: Uint32Array, i: number): number => {
+    const from = parts[number[i]!]!;
+    const to = parts[number[i]! + 1]!;
+    return from === to ? -1 : i % 2 === 0 ? to - 1 : from;
+  };
+  return { chunk, ...(await endsOf(source, chunk, options, vertexOf, among)) };
+}
+
+function interleaved<T extends Int32Array | Uint32Array>(rows: Uint32Array, a: T, b: T, out: T): T {
+  for (let i = 0; i < rows.length; i++) {
+    out[2 * i] = a[rows[i]!]!;
+    out[2 * i + 1] = b[rows[i]!]!;
+  }
+  return out;
+}
+
+type ReachTest = (positions: Float64Array, row: number, chunk: number) => boolean;
+
+/** Whether a segment from this position to somewhere in that chunk may touch. */
+function reachTest(table: ChunkTable, region: Region, dims: number): ReachTest {
+  const [min, max] = [new Float64Array(dims), new Float64Array(dims)];
+  return (positions, row, chunk) => {
+    table.box(chunk, min, max);
+    for (let axis = 0; axis < dims; axis++) {
+      min[axis] = Math.min(min[axis]!, positions[row * dims + axis]!);
+      max[axis] = Math.max(max[axis]!, positions[row * dims + axis]!);
+    }
+    return Region.relation(region, min, max) !== "outside";
+  };
 }
 
 /** A link is an object's when all of its ends are; of ends without an object every part has it. */
@@ -155,9 +240,14 @@ async function addLinks(found: Found, source: LevelSource, region: Region, optio
     }
     const parts = touched.done();
     if (parts.part.length === 0) continue;
-    const owners = await source.objects?.owners(parts, options);
-    const ownersOf = (end: number): Uint32Array =>
-      owners === undefined ? NONE : owners.rows.subarray(owners.offsets[end]!, owners.offsets[end + 1]!);
+    // Links touch the same few parts again and again.
+    const distinct = PartList.sorted(parts);
+    const owners = await source.objects?.owners(distinct, options);
+    const ownersOf = (end: number): Uint32Array => {
+      if (owners === undefined) return NONE;
+      const at = PartList.find(distinct, parts.chunk[end]!, parts.part[end]!);
+      return owners.rows.subarray(owners.offsets[at]!, owners.offsets[at + 1]!);
+    };
     for (let at = 0; at < parts.part.length; at += width) {
       let lone = true;
       for (let k = 0; lone && k < width; k++) lone = ownersOf(at + k).length === 0;

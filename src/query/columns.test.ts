@@ -59,6 +59,8 @@ describe("rows of columns", () => {
     const column: Column = { info: info("x", float32), values: Float32Array.of(1) };
     expect([...(padded(column, column.info, 2).values as Float32Array)]).toEqual([1, Number.NaN]);
     expect(padded(column, column.info, 1)).toBe(column);
+    const half = padded(undefined, info("h", { kind: "float", size: 2, endian: "little" }, { absent: Number.NaN }), 1);
+    expect(padded(half, half.info, 2)).toEqual({ ...half, values: Uint16Array.of(0x7e00, 0x7e00) });
     expect([...(padded(undefined, info("b", { kind: "bool", size: 1 }), 2).values as Uint8Array)]).toEqual([255, 255]);
   });
 
@@ -66,6 +68,8 @@ describe("rows of columns", () => {
     [info("a", int(1)), -128],
     [info("a", { kind: "uint", size: 8, endian: "little" }), 2n ** 64n - 1n],
     [info("a", { kind: "float", size: 2, endian: "little" }), 0x7e00],
+    [info("a", { kind: "float", size: 2, endian: "little" }, { absent: Number.NaN }), 0x7e00],
+    [info("a", { kind: "float", size: 2, endian: "little" }, { absent: -1 }), 0xbc00],
     [info("a", { kind: "uint", size: 1, endian: "little" }, { categories: ["x", "y"] }), 2],
     [info("a", int(4), { absent: 5 }), 5],
     [info("a", { kind: "uint", size: 1, endian: "little" }, { categories: ["x", "y"], absent: "y" }), 1],

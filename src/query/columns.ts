@@ -3,6 +3,7 @@
  * they are: three compiled loops serve all types, and the bits of a NaN stay what they were.
  */
 import { type FixedDataType, isFixed } from "../bytes/dtype.js";
+import { numberToHalf } from "../bytes/half.js";
 import { bytesOf, isBig } from "../codec/numeric.js";
 import type { NumericArray } from "../codec/types.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
@@ -76,7 +77,7 @@ export class ColumnsBuilder {
     const out = new Map<string, Column>();
     for (const [name, { info, values, covered }] of this.#columns) {
       const whole = covered >= this.#rows || info.absent !== undefined;
-      out.set(name, { info: whole ? info : { ...info, absent: absentValue(info) }, values });
+      out.set(name, { info: whole ? info : { ...info, absent: absentOf(info) }, values });
     }
     return out;
   }
@@ -169,11 +170,11 @@ export function padded(column: Column | undefined, info: AttributeInfo, rows: nu
   fillAbsent(longer, own);
   if (Array.isArray(values)) for (let i = 0; i < values.length; i++) (longer as unknown as string[])[i] = values[i];
   else (longer as Uint8Array).set(values as Uint8Array);
-  return { info: { ...own, absent: absentValue(own) }, values: longer };
+  return { info: { ...own, absent: absentOf(own) }, values: longer };
 }
 
 /** A column in which no row has a value. */
-function absentColumn(info: AttributeInfo, rows: number): Column {
+export function absentColumn(info: AttributeInfo, rows: number): Column {
   const { dtype, channels } = info;
   const size = rows * channels;
   const isText = info.categories === undefined && (comparedAs(info) === "text" || !isFixed(dtype));
@@ -181,7 +182,7 @@ function absentColumn(info: AttributeInfo, rows: number): Column {
     ? new Array<string>(size)
     : typed({ shape: [size], dtype, data: new Uint8Array(size * (dtype as FixedDataType).size) });
   fillAbsent(values, info);
-  return { info: rows === 0 ? info : { ...info, absent: absentValue(info) }, values };
+  return { info: rows === 0 ? info : { ...info, absent: absentOf(info) }, values };
 }
 
 /** Columns without rows, of the type that conditions expect. */
@@ -190,14 +191,20 @@ export function noValues(info: AttributeInfo): Values {
   return as === "text" ? [] : as === "bigint" ? new BigInt64Array() : new Float64Array();
 }
 
+/** What stands for "none" among the values as they are kept: of a float16 its bits. */
+export function absentValue(info: AttributeInfo): number | bigint | string {
+  const none = absentOf(info);
+  const { dtype } = info;
+  return dtype.kind === "float" && dtype.size === 2 ? numberToHalf(Number(none)) : none;
+}
+
 /** The value that stands for "none" in a type, where the attribute does not say: as stores mark what objects do not have. */
-export function absentValue({ dtype, absent, categories }: AttributeInfo): number | bigint | string {
+function absentOf({ dtype, absent, categories }: AttributeInfo): number | bigint | string {
   if (typeof absent === "string" && categories !== undefined) return categories.indexOf(absent);
   if (absent !== undefined) return absent;
   const size = "size" in dtype ? dtype.size : 0;
   switch (dtype.kind) {
     case "float":
-      return size === 2 ? 0x7e00 : Number.NaN;
     case "complex":
       return Number.NaN;
     case "uint":

@@ -8,31 +8,42 @@ export const meeting =
   (min: Float64Array, max: Float64Array): boolean =>
     Region.relation(region, min, max) !== "outside";
 
+/** Chunks up to which every pair has its byte. */
+const FEW = 4096;
+
 /** The test for pairs of chunks. Pairs repeat: every object that crosses the same border asks the same. */
 export function hullTest(
   table: ChunkTable,
   dims: number,
   meets: (min: Float64Array, max: Float64Array) => boolean,
 ): (a: number, b: number) => boolean {
-  const known = new Map<number, boolean>();
+  const known = table.count <= FEW ? new Uint8Array(table.count ** 2) : new Map<number, number>();
   const [min, max, lowB, highB] = [0, 1, 2, 3].map(() => new Float64Array(dims)) as [
     Float64Array,
     Float64Array,
     Float64Array,
     Float64Array,
   ];
-  return (a, b) => {
-    const pair = Math.min(a, b) * table.count + Math.max(a, b);
-    const before = known.get(pair);
-    if (before !== undefined) return before;
+  /** 2 where the hull of both meets, 1 where it does not. */
+  const look = (a: number, b: number): number => {
     table.box(a, min, max);
     table.box(b, lowB, highB);
     for (let axis = 0; axis < dims; axis++) {
       min[axis] = Math.min(min[axis]!, lowB[axis]!);
       max[axis] = Math.max(max[axis]!, highB[axis]!);
     }
-    const answer = meets(min, max);
+    return meets(min, max) ? 2 : 1;
+  };
+  if (known instanceof Uint8Array)
+    return (a, b) => {
+      const pair = a * table.count + b;
+      if (known[pair] === 0) known[pair] = look(a, b);
+      return known[pair] === 2;
+    };
+  return (a, b) => {
+    const pair = Math.min(a, b) * table.count + Math.max(a, b);
+    const answer = known.get(pair) ?? look(a, b);
     known.set(pair, answer);
-    return answer;
+    return answer === 2;
   };
 }

@@ -64,28 +64,44 @@ export class LinkList {
 
   /** Takes those of a set that are of one object. */
   take(set: LinkSet): void {
-    const { count, chunks, vertices } = set;
     const width = this.#width;
-    const between = new Uint32Array(count);
-    const at = new Int32Array(width);
-    let met = 0;
-    for (let l = 0; l < count; l++) {
-      let [here, simple] = [0, true];
-      for (let k = 0; k < width; k++) {
-        at[k] = this.#find.at(chunks[l * width + k]!, vertices[l * width + k]!);
-        if (at[k] !== -1) here++;
-        if (at[k]! < -1) simple = false;
-      }
-      if (here === 0) continue;
-      if (this.#hasParent !== undefined) for (const child of this.#find.copies(at[0]!)) this.#hasParent[child] = 1;
-      if (here < width) this.loose = true;
-      else if (simple && this.#isOne(at)) this.#add(at, l);
-      else if (simple || !this.#addShared(at, l)) between[met++] = l;
+    this.#ends = grown(this.#ends, (this.#count + set.count) * width);
+    this.#rows = grown(this.#rows, this.#count + set.count);
+    const between: number[] = [];
+    for (let l = 0; l < set.count; ) {
+      const to = this.#count;
+      const from = l;
+      l = takeSimple(set, from, width, this.#find, this.#ends.subarray(to * width), this.#hasParent);
+      for (let i = from; i < l; i++) this.#rows[to + i - from] = i;
+      this.#count += l - from;
+      if (l < set.count && !this.#takeOther(set, l)) between.push(l);
+      l++;
     }
     this.#pieces.push({ columns: set.columns, end: this.#count });
-    if (met === 0) return;
+    if (between.length === 0) return;
     this.loose = true;
-    this.between.push({ set, rows: between.slice(0, met) });
+    this.between.push({ set, rows: Uint32Array.from(between) });
+  }
+
+  /** A link with ends elsewhere, in several places or in several objects; false: it leads from object to object. */
+  #takeOther({ chunks, vertices }: LinkSet, link: number): boolean {
+    const width = this.#width;
+    const at = Int32Array.from({ length: width }, (_, k) =>
+      this.#find.at(chunks[link * width + k]!, vertices[link * width + k]!),
+    );
+    const here = at.filter((place) => place !== -1).length;
+    if (here === 0) return true;
+    if (this.#hasParent !== undefined) for (const child of this.#find.copies(at[0]!)) this.#hasParent[child] = 1;
+    if (here < width) {
+      this.loose = true;
+      return true;
+    }
+    if (at.every((place) => place >= 0)) {
+      if (!this.#isOne(at)) return false;
+      this.#add(at, link);
+      return true;
+    }
+    return this.#addShared(at, link);
   }
 
   #add(at: ArrayLike<number>, row: number): void {
@@ -159,36 +175,67 @@ export class LinkList {
   }
 }
 
+/** Takes links from `from` on as long as each has all of its ends in one object, each in one place; gives the first that has not. */
+function takeSimple(
+  { count, chunks, vertices }: LinkSet,
+  from: number,
+  width: number,
+  find: Finder,
+  out: Uint32Array,
+  hasParent: Uint8Array | undefined,
+): number {
+  const { items } = find;
+  let table: Int32Array = NOWHERE;
+  let [last, to] = [-1, 0];
+  for (let l = from; l < count; l++) {
+    let item = -1;
+    for (let k = 0, end = l * width; k < width; k++, end++) {
+      if (chunks[end] !== last) {
+        last = chunks[end]!;
+        table = find.table(last) ?? NOWHERE;
+      }
+      const at = vertices[end]! < table.length ? table[vertices[end]!]! : -1;
+      if (at < 0 || (k > 0 && items[at] !== item)) return l;
+      item = items[at]!;
+      out[to++] = at;
+    }
+    if (hasParent !== undefined) hasParent[out[to - width]!] = 1;
+  }
+  return count;
+}
+
+const NOWHERE = new Int32Array();
+
 /** From a vertex of a chunk to those of the batch. */
 class Finder {
   readonly #layout: Layout;
   /** For each chunk, when it is first asked for: the vertex of the batch, −1 for none, −2 − i for the i-th of `several`. */
   readonly #tables: (Int32Array | undefined)[];
   readonly #several: number[][] = [];
-  readonly #items: Uint32Array;
-  #last = -1;
-  #table: Int32Array | undefined;
+  /** The item of each vertex of the batch. */
+  readonly items: Uint32Array;
 
   constructor(layout: Layout) {
     this.#layout = layout;
     this.#tables = new Array(layout.chunks.length);
     const { count, fragments, item } = layout;
-    this.#items = new Uint32Array(fragments[count]!);
-    for (let f = 0; f < count; f++) this.#items.fill(item[f]!, fragments[f]!, fragments[f + 1]!);
+    this.items = new Uint32Array(fragments[count]!);
+    for (let f = 0; f < count; f++) this.items.fill(item[f]!, fragments[f]!, fragments[f + 1]!);
   }
 
   itemOf(vertex: number): number {
-    return this.#items[vertex]!;
+    return this.items[vertex]!;
   }
 
   /** −1: not here; below: `copies` has them. */
   at(chunk: number, vertex: number): number {
-    if (chunk !== this.#last) {
-      this.#last = chunk;
-      const place = this.#layout.places.get(chunk);
-      this.#table = place === undefined ? undefined : (this.#tables[place] ?? this.#fill(place));
-    }
-    return this.#table?.[vertex] ?? -1;
+    return this.table(chunk)?.[vertex] ?? -1;
+  }
+
+  /** `at` for the vertices of a chunk; undefined: nothing of it is here. */
+  table(chunk: number): Int32Array | undefined {
+    const place = this.#layout.places.get(chunk);
+    return place === undefined ? undefined : (this.#tables[place] ?? this.#fill(place));
   }
 
   copies(at: number): readonly number[] {

@@ -33,6 +33,10 @@ export interface Resolved {
   readonly schema: Schema;
 }
 
+/** Whether nothing counts but vertices inside: then what lies between two of them is never looked at. */
+export const onlyVertices = ({ clip, where }: Resolved): boolean =>
+  clip === "vertices" && where?.domains.has("link") !== true;
+
 export async function resolve(plain: LevelSource, query: Query, options: SelectOptions): Promise<Resolved> {
   options.signal?.throwIfAborted();
   const { dims } = plain;
@@ -40,7 +44,8 @@ export async function resolve(plain: LevelSource, query: Query, options: SelectO
   const clip = query.clip ?? false;
   if (clip === true && region?.kind === "sphere" && plain.linkWidth > 2)
     throw new Unsupported("a mesh cannot be cut by a sphere; take whole objects, only vertices, or cut by a box");
-  const schema = await plain.schema(options);
+  const none = options.attributes?.length === 0 && query.where === undefined;
+  const schema = none ? NO_ATTRIBUTES : await plain.schema(options);
   const asked = query.where === undefined ? undefined : Where.check(Where.parse(query.where), schema);
   if (asked !== undefined) checkDomains(asked);
   const { source, where: checked } = await groupsAsObjects(plain, asked, options);
@@ -68,6 +73,9 @@ export async function resolve(plain: LevelSource, query: Query, options: SelectO
     },
   };
 }
+
+/** Which attributes there are is not looked up where nobody asks for any. */
+const NO_ATTRIBUTES: Schema = { vertex: [], link: [], fragment: [], object: [], group: [] };
 
 const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
 

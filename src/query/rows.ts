@@ -29,6 +29,13 @@ export class RowList {
     return rows.subarray(0, kept);
   }
 
+  /** All rows below a number. */
+  static upTo(count: number): Uint32Array {
+    const rows = new Uint32Array(count);
+    for (let row = 0; row < count; row++) rows[row] = row;
+    return rows;
+  }
+
   /** Whether an ascending list has a row. */
   static has(rows: Uint32Array, row: number): boolean {
     let [low, high] = [0, rows.length - 1];
@@ -78,5 +85,17 @@ export class PartList {
       chunk: Int32Array.from(distinct, (key) => Math.floor(key / 2 ** 32)),
       part: Uint32Array.from(distinct, (key) => key % 2 ** 32),
     };
+  }
+
+  /** The place of a part in a sorted list that has it. */
+  static find({ chunk, part }: Parts, wantedChunk: number, wantedPart: number): number {
+    let [low, high] = [0, chunk.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const before = chunk[middle]! - wantedChunk || part[middle]! - wantedPart;
+      if (before < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

@@ -2,14 +2,15 @@
 import { InvalidInput, LimitExceeded } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Axis, Counts, Geometry, Query, Selection, SelectOptions, VectorLevel } from "../model/vectors.js";
+import type { Axis, Counts, Geometry, Query, Selection, SelectOptions, LevelOutline } from "../model/vectors.js";
 import { answer, nothing } from "./answer.js";
+import { linkWidthOf } from "./assemble.js";
 import { lowerBound, upperBound } from "./bound.js";
 import { type Resolved, resolve } from "./resolve.js";
 
 /** What can be asked. */
 export interface Queryable {
-  readonly levels: readonly VectorLevel[];
+  readonly levels: readonly LevelOutline[];
   readonly axes: readonly Axis[];
   source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
 }
@@ -35,9 +36,10 @@ export function select(dataset: Queryable, query: Query = {}): Selection {
     },
     async plan(options = {}) {
       const question = await resolved(options);
-      const { vertex, fragment } = question.wanted;
+      const { vertex, fragment, link } = question.wanted;
       const { chunks } = await upperBound(question, options);
-      return question.source.cost(chunks, { positions: true, vertex, fragment }, options);
+      const links = linkWidthOf(question.source) > 0 ? link : undefined;
+      return question.source.cost(chunks, { positions: true, vertex, fragment, links }, options);
     },
     async *batches(options = {}) {
       yield* answer(await resolved(options), options);

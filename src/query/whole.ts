@@ -18,7 +18,7 @@ export function wholeObjects(batch: Assembled, region: Region | undefined, masks
   touchingLinks(batch, region, masks, kept, lone);
   const stays = (part: number): boolean => (batch.objects[part]! >= 0 ? kept[batch.objects[part]!] : lone[part]) === 1;
   const cloud = batch.geometry === "points" && batch.objects.includes(-1);
-  if (!cloud && kept.every(Boolean) && batch.objects.every((_, part) => stays(part))) return batch;
+  if (!cloud && !kept.includes(0) && batch.objects.every((_, part) => stays(part))) return batch;
   const vertices = cloud ? insideMask(batch, region, masks) : new Uint8Array(batch.positions.length / batch.dims);
   for (let part = 0; part < batch.objects.length; part++)
     if (!cloud || batch.objects[part]! >= 0)
@@ -29,8 +29,8 @@ export function wholeObjects(batch: Assembled, region: Region | undefined, masks
 /** The objects that have vertices. */
 export function withVertices(batch: Assembled): Assembled {
   const has = new Uint8Array(batch.ids.length);
-  for (const object of batch.objects) if (object >= 0) has[object] = 1;
-  return has.every(Boolean) ? batch : subset(batch, new Uint8Array(batch.positions.length / batch.dims).fill(1));
+  for (let part = 0; part < batch.objects.length; part++) if (batch.objects[part]! >= 0) has[batch.objects[part]!] = 1;
+  return !has.includes(0) ? batch : subset(batch, new Uint8Array(batch.positions.length / batch.dims).fill(1));
 }
 
 function partTouches(batch: Assembled, part: number, region: Region | undefined, { vertices, links }: Masks): boolean {

@@ -5,9 +5,10 @@ import type { SelectOptions } from "../model/vectors.js";
 import { isPath, linkWidthOf } from "./assemble.js";
 import { partSizes } from "./bound.js";
 import { type Candidates, chunksIn } from "./candidates.js";
+import { pick } from "./columns.js";
 import { hullTest, meeting } from "./hull.js";
 import type { Items } from "./layout.js";
-import type { Resolved } from "./resolve.js";
+import { onlyVertices, type Resolved } from "./resolve.js";
 
 export const BATCH = 2 ** 18; // vertices
 const FIRST = 1024; // objects that are looked up at once, until it is known how large they are
@@ -62,9 +63,9 @@ async function look(
   const some = rows.subarray(Math.min(from, rows.length), Math.min(to, rows.length));
   const place = some.length === 0 ? NOWHERE : await source.objects!.place(some, options);
   const [first, last] = [Math.max(0, from - rows.length), Math.max(0, to - rows.length)];
-  const all = withOrphans({ rows: Int32Array.from(some), place, sizes: new Map() }, orphans, first, last);
+  const all = withOrphans({ rows: new Int32Array(some), place, sizes: new Map() }, orphans, first, last);
   if (needed === undefined) return { ...all, sizes: await partSizes(source, all.place.chunk, options) };
-  if (!isPath(source)) {
+  if (!isPath(source) || onlyVertices(question)) {
     const kept = chooseBlocks(all.rows, all.place, inNeeded(all.place, needed));
     return { ...kept, sizes: await partSizes(source, kept.place.chunk, options) };
   }
@@ -110,12 +111,18 @@ function slice({ rows, place, gaps, sizes }: Items, from: number, to: number): I
     gaps: gaps?.subarray(first, last),
     sizes,
     place: {
-      offsets: place.offsets.subarray(from, to + 1).map((offset) => offset - first),
+      offsets: first === 0 ? place.offsets.subarray(from, to + 1) : shifted(place.offsets, from, to, first),
       chunk: place.chunk.subarray(first, last),
       first: place.first.subarray(first, last),
       count: place.count.subarray(first, last),
     },
   };
+}
+
+function shifted(offsets: Uint32Array, from: number, to: number, by: number): Uint32Array {
+  const out = offsets.slice(from, to + 1);
+  for (let i = 0; i < out.length; i++) out[i]! -= by;
+  return out;
 }
 
 function withOrphans({ rows, place, sizes }: Items, orphans: Parts, from: number, to: number): Items {
@@ -145,7 +152,8 @@ function joined<T extends Int32Array | Uint32Array>(a: T, b: T): T {
 }
 
 /** For each chunk 1 where it holds something that may lie in the region: it meets it, or an end of a link that does. */
-export async function neededChunks({ source, region }: Resolved, options: ReadOptions): Promise<Uint8Array> {
+async function neededChunks(question: Resolved, options: ReadOptions): Promise<Uint8Array> {
+  const { source, region } = question;
   const table = await source.chunks(options);
   const needed = new Uint8Array(table.count);
   for (const chunk of chunksIn(table, region, source.dims)) needed[chunk] = 1;
@@ -205,9 +213,9 @@ function chooseBlocks(rows: Int32Array, place: Placement, keep: Uint8Array): Omi
     gaps: gaps.subarray(0, count),
     place: {
       offsets,
-      chunk: Int32Array.from(kept, (b) => place.chunk[b]!),
-      first: Uint32Array.from(kept, (b) => place.first[b]!),
-      count: Uint32Array.from(kept, (b) => place.count[b]!),
+      chunk: pick(place.chunk, 1, kept),
+      first: pick(place.first, 1, kept),
+      count: pick(place.count, 1, kept),
     },
   };
 }

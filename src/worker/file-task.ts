@@ -70,12 +70,13 @@ export function readPlainFile({
  * third of the time then. To be closed before anybody else can have changed what is read.
  */
 export class PlainFiles {
+  readonly #fs = builtin("node:fs");
   #folder = "";
   #handle: number | undefined;
 
   /** The bytes of a whole file, as `readPlainFile` gives them. */
   read(path: string, limits: Limits): Uint8Array | undefined {
-    const fs = builtin("node:fs");
+    const fs = this.#fs;
     if (fs === undefined) return undefined;
     const name = path.lastIndexOf("/") + 1;
     if (this.#folder.length !== name || !path.startsWith(this.#folder)) this.#enter(fs, path.slice(0, name));
@@ -96,7 +97,7 @@ export class PlainFiles {
   }
 
   close(): void {
-    if (this.#handle !== undefined) builtin("node:fs")?.closeSync(this.#handle);
+    if (this.#handle !== undefined) this.#fs?.closeSync(this.#handle);
     this.#handle = undefined;
     this.#folder = "";
   }

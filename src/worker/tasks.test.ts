@@ -1,5 +1,5 @@
 /** The tasks themselves: in a worker and on this thread they give the same. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -9,6 +9,7 @@ import type { ChunkSpec, CodecSpec } from "../codec/types.js";
 import { defaultLimits } from "../limits.js";
 import { fileStore } from "../store/file.js";
 import { Key } from "../store/key.js";
+import { PlainFiles } from "./file-task.js";
 import { createPool, inlinePool, type Pool } from "./pool.js";
 
 const int32 = { kind: "int", size: 4, endian: "little" } as const;
@@ -123,5 +124,45 @@ describe("file.decode", () => {
       await expect(pool.run("file.decode", { ...base, path: path("short") })).rejects.toMatchObject({
         name: "Corrupt",
       });
+  });
+});
+
+describe("many plain files", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "octavo-plain-")));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const text = (files: PlainFiles, name: string): string | undefined => {
+    const bytes = files.read(join(folder, name), limits);
+    return bytes && Buffer.from(bytes).toString();
+  };
+
+  it("are read as they are; links, directories and what is too large are left to the store", () => {
+    for (const name of ["a", "b"]) mkdirSync(join(folder, name), { recursive: true });
+    for (const name of ["a/1", "a/2", "b/1"]) writeFileSync(join(folder, name), `this is ${name}`);
+    writeFileSync(join(folder, "b/large"), "x".repeat(1 << 20));
+    writeFileSync(join(folder, "b/empty"), "");
+    symlinkSync("1", join(folder, "a/link"));
+    symlinkSync("a", join(folder, "linked"));
+    const files = new PlainFiles();
+    expect(["a/1", "a/2", "b/1", "a/1", "b/empty"].map((name) => text(files, name))).toEqual([
+      "this is a/1",
+      "this is a/2",
+      "this is b/1",
+      "this is a/1",
+      "",
+    ]);
+    expect(text(files, "b/large")).toHaveLength(1 << 20);
+    for (const name of ["a/link", "linked/1", "a/none", "none/1", "b"]) expect(text(files, name)).toBeUndefined();
+    expect(files.read(join(folder, "a/1"), { ...limits, chunkBytes: 3 })).toBeUndefined();
+    files.close();
+  });
+
+  it("of a folder that is put in the place of another are read after closing", () => {
+    const files = new PlainFiles();
+    expect(text(files, "a/1")).toBe("this is a/1");
+    files.close();
+    renameSync(join(folder, "a"), join(folder, "old"));
+    renameSync(join(folder, "b"), join(folder, "a"));
+    expect(text(files, "a/1")).toBe("this is b/1");
+    files.close();
   });
 });

@@ -14,7 +14,7 @@ import { once } from "../nodes/once.js";
 import { chunkTable, roundingOf } from "./chunk-table.js";
 import type { LevelContext } from "./level.js";
 import { chooser, pickLinks } from "./link-source.js";
-import { tilesOf } from "./tiles.js";
+import { sumOf, tilesOf } from "./tiles.js";
 
 export async function compositeSource(
   { root, meta, nodes, geometry }: LevelContext,
@@ -70,7 +70,10 @@ export async function compositeSource(
       for (let l = 0; l < set.count; l++) if (choose(set.chunks, l * width)) rows.push(l);
       if (rows.length > 0) yield pickLinks(set, rows);
     },
-    cost: (chunks, want, now) => tiles.cost(chunks, want, now),
+    async cost(chunks, want, now) {
+      const links = want.links === undefined ? undefined : { requests: 1, bytes: 0, exact: false };
+      return sumOf([await tiles.cost(chunks, want, now), links]);
+    },
     counts: (chunks, now) => tiles.counts(chunks, now),
   };
 }

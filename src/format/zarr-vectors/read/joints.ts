@@ -4,61 +4,143 @@
  * chunks in question alone.
  */
 import type { ReadOptions } from "../../../model/dataset.js";
-import type { ChunkTable, Joints } from "../../../model/source.js";
+import type { ChunkTable, Joints, Placement } from "../../../model/source.js";
 import { hullTest } from "../../../query/hull.js";
 import { runOf } from "../../../query/links.js";
+import { grown } from "../../../query/samples.js";
 import type { LinkSource } from "./link-source.js";
 import type { ObjectPages } from "./object-pages.js";
 import type { OwnerColumn } from "./owner-column.js";
 import type { Tiles } from "./tiles.js";
 
-/** Page by page: consecutive blocks of an object, and consecutive parts of a block. */
+/** How far back a path is followed over parts that may be empty, before it is looked up whether they are. */
+const UNKNOWN = 16;
+
+/**
+ * Page by page. A part without vertices is no end of a joint: those before and after it are joined over it. Which parts are empty
+ * their chunk's index says; it is read where a joint over one of its parts would matter. (Ends of joints may be empty
+ * where they are, that is, next to each other.)
+ */
 export async function* jointsOf(
   pages: ObjectPages,
   table: ChunkTable,
+  tiles: Tiles,
   dims: number,
   meets: (min: Float64Array, max: Float64Array) => boolean,
   options?: ReadOptions,
 ): AsyncGenerator<Joints> {
   const meet = hullTest(table, dims, meets);
+  const sizes = new Array<Uint32Array | undefined>(table.count).fill(undefined);
   for (let i = 0; i * pages.pageRows < pages.rows; i++) {
-    const { offsets, chunk, first, count } = await pages.page(i, options);
-    const found = {
-      object: [] as number[],
-      chunkA: [] as number[],
-      partA: [] as number[],
-      chunkB: [] as number[],
-      partB: [] as number[],
-    };
-    const add = (object: number, a: number, partA: number, b: number, partB: number): void => {
-      found.object.push(object);
-      found.chunkA.push(a);
-      found.partA.push(partA);
-      found.chunkB.push(b);
-      found.partB.push(partB);
-    };
-    for (let o = 0; o + 1 < offsets.length; o++) {
-      const row = i * pages.pageRows + o;
-      let [lastChunk, lastPart] = [-1, 0];
-      for (let b = offsets[o]!; b < offsets[o + 1]!; b++) {
-        const c = chunk[b]!;
-        if (c < 0 || count[b] === 0) continue;
-        if (lastChunk >= 0 && meet(lastChunk, c)) add(row, lastChunk, lastPart, c, first[b]!);
-        if (count[b]! > 1 && meet(c, c))
-          for (let p = first[b]!; p + 1 < first[b]! + count[b]!; p++) add(row, c, p, c, p + 1);
-        [lastChunk, lastPart] = [c, first[b]! + count[b]! - 1];
+    const page = await pages.page(i, options);
+    const joints = new JointList();
+    let objects = objectsMeeting(page, meet);
+    while (objects.length > 0) {
+      const { undecided, chunks } = addJoints(joints, page, i * pages.pageRows, objects, meet, sizes);
+      for await (const { chunk, parts } of tiles.read([...chunks], ONLY_PARTS, options)) sizes[chunk] = parts;
+      objects = undecided;
+    }
+    if (joints.count > 0) yield joints.done();
+  }
+}
+
+const ONLY_PARTS = { positions: false, vertex: [], fragment: [] };
+
+/** The objects of a page of which some two parts would meet if they were joined: of nearly all, none do. */
+function objectsMeeting({ offsets, chunk, count }: Placement, meet: (a: number, b: number) => boolean): number[] {
+  const found: number[] = [];
+  for (let o = 0; o + 1 < offsets.length; o++) {
+    const from = offsets[o]!;
+    const to = offsets[o + 1]!;
+    if (to - from === 1 && count[from]! < 2) continue;
+    let may = to - from > UNKNOWN;
+    for (let b = from; !may && b < to; b++) {
+      const c = chunk[b]!;
+      if (c < 0) continue;
+      may = count[b]! > 1 && meet(c, c);
+      for (let a = from; !may && a < b; a++) may = chunk[a]! >= 0 && meet(chunk[a]!, c);
+    }
+    if (may) found.push(o);
+  }
+  return found;
+}
+
+/** Adds the joints of some objects of a page. Not yet of those that are undecided as long as some chunks are not known. */
+function addJoints(
+  joints: JointList,
+  { offsets, chunk, first, count }: Placement,
+  row: number,
+  objects: readonly number[],
+  meet: (a: number, b: number) => boolean,
+  sizes: readonly (Uint32Array | undefined)[],
+): { readonly undecided: number[]; readonly chunks: ReadonlySet<number> } {
+  const undecided: number[] = [];
+  const wanted = new Set<number>();
+  // The last part that has vertices, and those after it of which that is not known.
+  const [chunks, parts] = [new Int32Array(UNKNOWN + 2), new Uint32Array(UNKNOWN + 2)];
+  for (const o of objects) {
+    const mark = joints.count;
+    let [before, open] = [0, false];
+    for (let b = offsets[o]!; b < offsets[o + 1]!; b++) {
+      const c = chunk[b]!;
+      if (c < 0) continue;
+      const known = sizes[c];
+      for (let p = first[b]!; p < first[b]! + count[b]!; p++) {
+        const vertices = known === undefined ? -1 : known[p + 1]! - known[p]!;
+        if (vertices === 0) continue;
+        if (before > 0 && meet(chunks[before - 1]!, c))
+          joints.add(row + o, chunks[before - 1]!, parts[before - 1]!, c, p);
+        let a = 0;
+        while (a + 1 < before && before <= UNKNOWN && !meet(chunks[a]!, c)) a++;
+        if (a + 1 < before) {
+          open = true;
+          for (let k = a + 1; k < before; k++) wanted.add(chunks[k]!);
+          before = 0;
+        }
+        if (vertices > 0) before = 0;
+        chunks[before] = c;
+        parts[before++] = p;
       }
     }
-    if (found.object.length > 0) {
-      yield {
-        count: found.object.length,
-        object: Int32Array.from(found.object),
-        chunkA: Int32Array.from(found.chunkA),
-        partA: Uint32Array.from(found.partA),
-        chunkB: Int32Array.from(found.chunkB),
-        partB: Uint32Array.from(found.partB),
-      };
+    if (!open) continue;
+    joints.count = mark;
+    undecided.push(o);
+  }
+  return { undecided, chunks: wanted };
+}
+
+class JointList {
+  count = 0;
+  #numbers = new Uint32Array(5 * 256);
+
+  add(object: number, chunkA: number, partA: number, chunkB: number, partB: number): void {
+    const at = 5 * this.count++;
+    this.#numbers = grown(this.#numbers, at + 5);
+    this.#numbers[at] = object;
+    this.#numbers[at + 1] = chunkA;
+    this.#numbers[at + 2] = partA;
+    this.#numbers[at + 3] = chunkB;
+    this.#numbers[at + 4] = partB;
+  }
+
+  done(): Joints {
+    const { count } = this;
+    const out = {
+      count,
+      object: new Int32Array(count),
+      chunkA: new Int32Array(count),
+      partA: new Uint32Array(count),
+      chunkB: new Int32Array(count),
+      partB: new Uint32Array(count),
+    };
+    for (let j = 0, at = 0; j < count; j++) {
+      out.object[j] = this.#numbers[at++]!;
+      out.chunkA[j] = this.#numbers[at++]!;
+      out.partA[j] = this.#numbers[at++]!;
+      out.chunkB[j] = this.#numbers[at++]!;
+      out.partB[j] = this.#numbers[at++]!;
     }
+    return out;
   }
 }
 
@@ -80,8 +162,7 @@ export async function* linkedJoints(
     if (width !== 2 || count === 0) continue;
     const used = [...new Set(chunks)];
     const parts = new Map<number, Uint32Array>();
-    for await (const tile of tiles.read(used, { positions: false, vertex: [], fragment: [] }, options))
-      parts.set(tile.chunk, tile.parts);
+    for await (const tile of tiles.read(used, ONLY_PARTS, options)) parts.set(tile.chunk, tile.parts);
     const owners = await column.ids(used, options);
     const [chunkA, chunkB] = [new Int32Array(count), new Int32Array(count)];
     const [partA, partB] = [new Uint32Array(count), new Uint32Array(count)];

@@ -13,7 +13,7 @@ import { geometryOf } from "./geometry.js";
 import { linksOf } from "./link-source.js";
 import { objectsOf } from "./objects.js";
 import { readSchema } from "./schema.js";
-import { tilesOf } from "./tiles.js";
+import { sumOf, tilesOf } from "./tiles.js";
 
 export interface LevelContext {
   readonly root: RootMeta;
@@ -60,7 +60,7 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
     objectsOf({ meta, nodes, table, tiles, dims, links: linked }, options),
   ]);
   const schema = once((now) => readSchema(nodes, meta, now));
-  return {
+  const source: LevelSource = {
     level: meta.level,
     dims,
     geometry,
@@ -74,7 +74,12 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
       const stored = await linked(now);
       if (stored !== undefined) yield* stored.read(filter, columns, now);
     },
-    cost: (chunks, want, now) => tiles.cost(chunks, want, now),
+    async cost(chunks, want, now) {
+      const stored = want.links === undefined ? undefined : await linked(now);
+      const filter = { chunks, incoming: source.sequential };
+      return sumOf(await Promise.all([tiles.cost(chunks, want, now), stored?.cost(filter, want.links!, now)]));
+    },
     counts: (chunks, now) => tiles.counts(chunks, now),
   };
+  return source;
 }

@@ -3,6 +3,7 @@ import { loadDraco } from "../../../codec/draco.js";
 import { Unsupported } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import { chooser, type LinkContext, type LinkSource } from "./link-source.js";
+import { sumOf } from "./tiles.js";
 
 export function withDracoFaces(context: LinkContext, links: LinkSource | undefined): LinkSource {
   const { table, vertices, where } = context;
@@ -12,6 +13,14 @@ export function withDracoFaces(context: LinkContext, links: LinkSource | undefin
     });
   return {
     width: 3,
+    async cost(filter, columns, options) {
+      const choose = chooser(context, 1, filter);
+      const own: number[] = [];
+      for (let chunk = 0; chunk < table.count; chunk++)
+        if (choose(Int32Array.of(chunk), 0))
+          own.push(...table.coords.subarray(chunk * table.rank, (chunk + 1) * table.rank));
+      return sumOf([await vertices.cost(Int32Array.from(own), options), await links?.cost(filter, columns, options)]);
+    },
     async *read(filter, columns, options) {
       if (links !== undefined) yield* links.read(filter, columns, options);
       const choose = chooser(context, 1, filter);

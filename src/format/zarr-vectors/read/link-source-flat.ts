@@ -9,7 +9,8 @@ import { Corrupt } from "../../../errors.js";
 import type { Column } from "../../../model/attributes.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { LinkFilter, LinkSet } from "../../../model/source.js";
-import { absentValue, roomLike } from "../../../query/columns.js";
+import { absentColumn } from "../../../query/columns.js";
+import type { Directory } from "../nodes/nodes-directory.js";
 import { once } from "../nodes/once.js";
 import { AttributeCell } from "../payload/attribute-cell.js";
 import { CrossChunkLinks } from "../payload/cross-chunk-links.js";
@@ -17,6 +18,7 @@ import { LinkCell } from "../payload/link-cells.js";
 import type { Cells } from "../types.js";
 import { chooser, type LinkContext, type LinkSource, pickLinks, stacked } from "./link-source.js";
 import { attributeInfo } from "./schema.js";
+import { sumOf } from "./tiles.js";
 
 export async function flatLinks(context: LinkContext, options?: ReadOptions): Promise<LinkSource | undefined> {
   const { nodes, where } = context;
@@ -42,6 +44,12 @@ export async function flatLinks(context: LinkContext, options?: ReadOptions): Pr
   const others = once((now) => readOthers(context, path, width, edges, now));
   return {
     width,
+    /** How much the blob of all others is nobody tells. */
+    async cost(filter, _, now) {
+      const places = cells && directory && chosenCells(context, directory, filter).places;
+      const inner = places && (await cells.cost(places, now));
+      return sumOf([inner, cross || faces ? { requests: faces ? 2 : 1, bytes: 0, exact: false } : undefined]);
+    },
     async *read(filter, columns, now) {
       if (cells !== undefined && directory !== undefined)
         yield* readCells(context, width, cells, directory, filter, columns, now);
@@ -125,47 +133,38 @@ async function withColumns(
   return { ...links, columns };
 }
 
-function absentColumn(info: Column["info"], rows: number): Column {
-  const none = absentValue(info);
-  const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Float32Array, 8: Float64Array };
-  const { dtype } = info;
-  const sample =
-    typeof none === "string"
-      ? []
-      : dtype.kind === "float"
-        ? new kinds[dtype.size]()
-        : typeof none === "bigint"
-          ? new BigInt64Array()
-          : new Float64Array();
-  const values = roomLike(sample as Column["values"], rows * info.channels) as unknown[];
-  values.fill(none);
-  return { info: { ...info, absent: none }, values: values as unknown as Column["values"] };
+/** The cells that are asked for: their chunks, and where they lie. */
+function chosenCells(
+  context: LinkContext,
+  { count, rank, coords }: Directory,
+  filter: LinkFilter,
+): { readonly chunks: number[]; readonly places: Int32Array } {
+  const { table, where } = context;
+  const choose = chooser(context, 1, filter);
+  const chunks: number[] = [];
+  const places = new Int32Array(count * rank);
+  for (let cell = 0; cell < count; cell++) {
+    const chunk = table.find(coords, cell * rank);
+    if (chunk < 0) throw new Corrupt(`${where}/links/0 has links in a chunk that has no vertices`, { where });
+    if (!choose(Int32Array.of(chunk), 0)) continue;
+    places.set(coords.subarray(cell * rank, (cell + 1) * rank), chunks.length * rank);
+    chunks.push(chunk);
+  }
+  return { chunks, places: places.subarray(0, chunks.length * rank) };
 }
 
 async function* readCells(
   context: LinkContext,
   width: number,
   cells: Cells,
-  { count, rank, coords }: { readonly count: number; readonly rank: number; readonly coords: Int32Array },
+  directory: Directory,
   filter: LinkFilter,
   names: readonly string[],
   options?: ReadOptions,
 ): AsyncGenerator<LinkSet> {
-  const { nodes, table, where } = context;
-  const choose = chooser(context, 1, filter);
-  const chosen: number[] = [];
-  const chunks: number[] = [];
-  for (let cell = 0; cell < count; cell++) {
-    const chunk = table.find(coords, cell * rank);
-    if (chunk < 0) throw new Corrupt(`${where}/links/0 has links in a chunk that has no vertices`, { where });
-    if (choose(Int32Array.of(chunk), 0)) {
-      chosen.push(cell);
-      chunks.push(chunk);
-    }
-  }
-  if (chosen.length === 0) return;
-  const places = new Int32Array(chosen.length * rank);
-  for (const [i, cell] of chosen.entries()) places.set(coords.subarray(cell * rank, (cell + 1) * rank), i * rank);
+  const { nodes, where } = context;
+  const { chunks, places } = chosenCells(context, directory, filter);
+  if (chunks.length === 0) return;
   const ragged = nodes.dialect.fragments === "offsets";
   const payloads = await cells.read(places, options);
   const parsed = payloads.map((bytes) =>

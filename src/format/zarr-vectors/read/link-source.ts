@@ -5,9 +5,10 @@
  * the first. So it is known which chunks a cell is about before it is read. Before, links within a chunk are cells, and all
  * others are in one blob.
  */
+import { Arena } from "../../../codec/room.js";
 import { Corrupt } from "../../../errors.js";
 import type { Column } from "../../../model/attributes.js";
-import type { ReadOptions } from "../../../model/dataset.js";
+import type { ReadOptions, ReadPlan } from "../../../model/dataset.js";
 import type { ChunkTable, LinkFilter, LinkSet } from "../../../model/source.js";
 import type { Columns } from "../../../model/vectors.js";
 import { pickRows } from "../../../query/columns.js";
@@ -16,14 +17,20 @@ import { AttributeCell } from "../payload/attribute-cell.js";
 import { LinkCell } from "../payload/link-cells.js";
 import { LinkOffsets } from "../payload/link-offsets.js";
 import { Permutation } from "../payload/permutation.js";
-import type { Cells, LevelNodes } from "../types.js";
+import type { CellOptions, Cells, LevelNodes } from "../types.js";
 import { withDracoFaces } from "./link-source-draco.js";
 import { flatLinks } from "./link-source-flat.js";
 import { attributeInfo } from "./schema.js";
+import { sumOf } from "./tiles.js";
+
+/** Cells that are read and handed on together. */
+const GROUP = 128;
 
 export interface LinkSource {
   readonly width: number;
   read(filter: LinkFilter, columns: readonly string[], options?: ReadOptions): AsyncIterable<LinkSet>;
+  /** What that would cost. */
+  cost(filter: LinkFilter, columns: readonly string[], options?: ReadOptions): Promise<ReadPlan>;
 }
 
 export interface LinkContext {
@@ -54,7 +61,11 @@ async function storedLinks(context: LinkContext, options?: ReadOptions): Promise
   if (typeof width !== "number" || !Number.isInteger(width) || width < 1 || width > 12)
     throw new Corrupt(`${where} should have a link_width from 1 to 12, found ${String(width)}`, { where });
   const arrays = once((now) => readFamily(context, width, family.store === "duplicate", now));
-  return { width, read: (filter, columns, now) => readOffsets(context, width, arrays, filter, columns, now) };
+  return {
+    width,
+    read: (filter, columns, now) => readOffsets(context, width, arrays, filter, columns, now),
+    cost: (filter, columns, now) => costOfOffsets(context, width, arrays, filter, columns, now),
+  };
 }
 
 /** One array of the family, and for each of its cells the chunks of all ends. */
@@ -120,15 +131,46 @@ async function* readOffsets(
   columns: readonly string[],
   options?: ReadOptions,
 ): AsyncGenerator<LinkSet> {
+  const room = new Arena();
   for (const array of await arrays(options)) {
-    // A copy may lie with any of its chunks; otherwise links are looked for where they are stored, unless all ends are asked for.
-    const everywhere = array.duplicate || !("chunks" in filter) || filter.incoming === true;
-    const choose = chooser(context, everywhere ? width : 1, filter);
-    const chosen: number[] = [];
-    for (let cell = 0; cell < array.count; cell++)
-      if (choose(array.chunks, cell * width) && !isCopy(array, width, cell)) chosen.push(cell);
-    if (chosen.length > 0) yield readCells(context, width, array, chosen, columns, options);
+    const chosen = chosenCells(context, width, array, filter);
+    for (let from = 0; from < chosen.length; from += GROUP)
+      yield readCells(context, width, array, chosen.slice(from, from + GROUP), columns, { ...options, room });
   }
+}
+
+async function costOfOffsets(
+  context: LinkContext,
+  width: number,
+  arrays: (options?: ReadOptions) => Promise<readonly LinkArray[]>,
+  filter: LinkFilter,
+  columns: readonly string[],
+  options?: ReadOptions,
+): Promise<ReadPlan> {
+  const costs = (await arrays(options)).map(async (array) => {
+    const places = placesOf(context, array, chosenCells(context, width, array, filter));
+    const paths = columns.map((name) => `link_attributes/${name}/0/${array.segment}`);
+    const cells = [array.cells, ...(await Promise.all(paths.map((path) => context.nodes.cells(path, options))))];
+    return sumOf(await Promise.all(cells.map((own) => own?.cost(places, options))));
+  });
+  return sumOf(await Promise.all(costs));
+}
+
+function chosenCells(context: LinkContext, width: number, array: LinkArray, filter: LinkFilter): number[] {
+  // A copy may lie with any of its chunks; otherwise links are looked for where they are stored, unless all ends are asked for.
+  const everywhere = array.duplicate || !("chunks" in filter) || filter.incoming === true;
+  const choose = chooser(context, everywhere ? width : 1, filter);
+  const chosen: number[] = [];
+  for (let cell = 0; cell < array.count; cell++)
+    if (choose(array.chunks, cell * width) && !isCopy(array, width, cell)) chosen.push(cell);
+  return chosen;
+}
+
+function placesOf({ table }: LinkContext, { coords }: LinkArray, cells: readonly number[]): Int32Array {
+  const { rank } = table;
+  const places = new Int32Array(cells.length * rank);
+  for (const [i, cell] of cells.entries()) places.set(coords.subarray(cell * rank, (cell + 1) * rank), i * rank);
+  return places;
 }
 
 /** Of the copies of a link only the one with the first of its chunks is taken. */
@@ -172,21 +214,22 @@ export function chooser(
 }
 
 async function readCells(
-  { nodes, table, where: level }: LinkContext,
+  context: LinkContext,
   width: number,
-  { segment, cells, intra, perm, chunks, coords }: LinkArray,
+  array: LinkArray,
   chosen: readonly number[],
   columns: readonly string[],
-  options?: ReadOptions,
+  options: CellOptions & { readonly room: Arena },
 ): Promise<LinkSet> {
-  const { rank } = table;
-  const places = new Int32Array(chosen.length * rank);
-  for (const [i, cell] of chosen.entries()) places.set(coords.subarray(cell * rank, (cell + 1) * rank), i * rank);
+  const { nodes, where: level } = context;
+  const { segment, cells, intra, perm, chunks } = array;
+  const places = placesOf(context, array, chosen);
   const where = `${level}/links/0/${segment}`;
   const payloads = await cells.read(places, options);
   const parsed = payloads.map((bytes) =>
     LinkCell.parse(bytes ?? new Uint8Array(), { width, ragged: !intra, perm }, where),
   );
+  options.room.clear();
   const count = parsed.reduce((sum, cell) => sum + cell.count, 0);
   const out = { chunks: new Int32Array(count * width), vertices: new Uint32Array(count * width) };
   const orders = new Map<number, number[]>();
@@ -217,7 +260,7 @@ async function readCells(
       const array = await nodes.cells(`link_attributes/${name}/0/${segment}`, options);
       if (array === undefined) return;
       const info = attributeInfo(name, array.attributes, array.path);
-      const blobs = await array.read(places, options);
+      const blobs = await array.read(places, { ...options, room: undefined });
       const pieces = blobs.map((blob, i) =>
         AttributeCell.parse(blob ?? new Uint8Array(), info, parsed[i]!.count, `${level}/${array.path}`),
       );

@@ -18,7 +18,7 @@ export async function denseColumns(
   options?: ReadOptions,
 ): Promise<Columns> {
   const columns = new Map<string, Column>();
-  if (rows.length === 0) return columns;
+  if (rows.length === 0 || wanted.length === 0) return columns;
   let [from, to] = [total, 0];
   for (let i = 0; i < rows.length; i++) {
     from = Math.min(from, rows[i]!);

@@ -1,8 +1,11 @@
 /** The objects of a level: ids, where their parts are, who owns a part, groups, and the attributes of objects. */
 import { Corrupt, Unsupported } from "../../../errors.js";
+import type { Column } from "../../../model/attributes.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { typed } from "../../../model/elements.js";
 import type { ChunkTable, ObjectSource, Parts, Placement } from "../../../model/source.js";
+import { pick } from "../../../query/columns.js";
+import { RowList } from "../../../query/rows.js";
 import { once } from "../nodes/once.js";
 import type { IdRange } from "../payload/groups.js";
 import type { LevelMeta, LevelNodes } from "../types.js";
@@ -34,9 +37,10 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
   const pages = await objectPages(nodes, table, where, options);
   if (pages === undefined) return undefined;
   const table64 = once((now?: ReadOptions) => readIds(context, pages.rows, now));
-  const inverted = once((now?: ReadOptions) => invert(pages, table.count, now));
+  const inverted = once((now?: ReadOptions) => invert(pages, table.count, undefined, now));
   const column = once((now?: ReadOptions) => ownerColumn(nodes, table, now));
   const groups = once((now?: ReadOptions) => readGroups(nodes, now));
+  let asked = 0;
   const rowsOf = once(async (now?: ReadOptions) => rowFinder(await table64(now), pages.rows));
 
   const linksAreFound = once((now?: ReadOptions) => canList(nodes, "links/0", now));
@@ -45,8 +49,8 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     rows: pages.rows,
     async ids(rows, now) {
       const all = await table64(now);
-      if (rows === undefined) return all ?? BigInt64Array.from({ length: pages.rows }, (_, i) => BigInt(i));
-      return BigInt64Array.from(rows as unknown as ArrayLike<bigint>, (row) => all?.[Number(row)] ?? BigInt(row));
+      if (all === undefined) return idsOf(rows ?? RowList.upTo(pages.rows));
+      return rows === undefined ? all : (pick(all as unknown as Column["values"], 1, rows) as unknown as BigInt64Array);
     },
     async rowsOf(ids, now) {
       const find = await rowsOf(now);
@@ -56,14 +60,17 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     async owners(parts, now) {
       const known = await column(now);
       const told = known && (await ownersByColumn(known, (ids) => source.rowsOf(ids, now), parts, now));
-      return told ?? ownersFrom(await inverted(now), parts);
+      if (told !== undefined) return told;
+      // To sort all blocks by their chunks pays for who asks again; the first time only those of the chunks in question are.
+      const sorted = asked++ === 0 ? invert(pages, table.count, chunkMask(parts, table.count), now) : inverted(now);
+      return ownersFrom(await sorted, parts);
     },
     orphans: (now) => orphansOf(context, pages, now),
     async *joints(meets, now) {
       const known = await column(now);
       if (known?.joints === true && (await linksAreFound(now)))
         yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
-      else yield* jointsOf(pages, table, dims, meets, now);
+      else yield* jointsOf(pages, table, context.tiles, dims, meets, now);
     },
     columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
     async groupColumns(names, now) {
@@ -86,6 +93,12 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     },
   };
   return source;
+}
+
+function chunkMask({ chunk }: Parts, count: number): Uint8Array {
+  const mask = new Uint8Array(count);
+  for (let i = 0; i < chunk.length; i++) mask[chunk[i]!] = 1;
+  return mask;
 }
 
 /** The rows whose id is in a range. */
@@ -151,10 +164,26 @@ export async function readIds(
   const where = `${meta.path}/${path}`;
   const values = typed(await array.read(undefined, undefined, options));
   if (values.length !== rows) throw new Corrupt(`${where} has ${values.length} ids for ${rows} objects`, { where });
-  if (values instanceof BigInt64Array) return values;
+  if (values instanceof BigInt64Array) return areRows(values) ? undefined : values;
   if (values instanceof BigUint64Array || values instanceof Float32Array || values instanceof Float64Array)
     throw new Corrupt(`${where} should hold int64 ids`, { where });
   return BigInt64Array.from(values as unknown as ArrayLike<bigint>, (value) => BigInt(value));
+}
+
+// Ids are handled as pairs of 32-bit words where they can be: a bigint for each of a million takes longer than reading them.
+
+/** Rows as ids. */
+function idsOf(rows: Uint32Array): BigInt64Array {
+  const words = new Uint32Array(2 * rows.length);
+  for (let i = 0; i < rows.length; i++) words[2 * i] = rows[i]!;
+  return new BigInt64Array(words.buffer);
+}
+
+/** Whether each id is its row. */
+function areRows(ids: BigInt64Array): boolean {
+  const words = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length);
+  for (let i = 0; i < ids.length; i++) if (words[2 * i] !== i || words[2 * i + 1] !== 0) return false;
+  return true;
 }
 
 function rowFinder(ids: BigInt64Array | undefined, rows: number): (id: bigint) => number {

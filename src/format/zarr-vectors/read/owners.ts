@@ -1,7 +1,7 @@
 /** Which objects own a part of a chunk: a column says it at once where it is true (owner-column.ts), else all manifests are read, once. */
 import { Corrupt } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
-import type { Parts } from "../../../model/source.js";
+import type { Parts, Placement } from "../../../model/source.js";
 import type { ObjectPages } from "./object-pages.js";
 import type { OwnerColumn } from "./owner-column.js";
 
@@ -10,7 +10,7 @@ export interface Owners {
   readonly rows: Uint32Array;
 }
 
-/** All blocks of a level, chunk by chunk. */
+/** The blocks of a level, chunk by chunk. */
 export interface Inverted {
   /** Chunk c has the entries offsets[c] up to offsets[c + 1], in the order of objects. */
   readonly offsets: Uint32Array;
@@ -19,32 +19,40 @@ export interface Inverted {
   readonly count: Uint32Array;
 }
 
-/** Two passes over all pages: count, then fill. */
-export async function invert(pages: ObjectPages, chunks: number, options?: ReadOptions): Promise<Inverted> {
+/** Two passes over all pages: count, then fill; only the chunks of a mask, where there is one. */
+export async function invert(
+  pages: ObjectPages,
+  chunks: number,
+  wanted?: Uint8Array,
+  options?: ReadOptions,
+): Promise<Inverted> {
+  const mask = wanted ?? new Uint8Array(chunks).fill(1);
   const offsets = new Uint32Array(chunks + 1);
   const total = Math.ceil(pages.rows / pages.pageRows);
-  for (let i = 0; i < total; i++) {
-    const { chunk } = await pages.page(i, options);
-    for (let b = 0; b < chunk.length; b++) if (chunk[b]! >= 0) offsets[chunk[b]! + 1]!++;
-  }
+  for (let i = 0; i < total; i++) countBlocks(await pages.page(i, options), mask, offsets);
   for (let c = 0; c < chunks; c++) offsets[c + 1]! += offsets[c]!;
   const size = offsets[chunks]!;
-  const [row, first, count] = [new Uint32Array(size), new Uint32Array(size), new Uint32Array(size)];
+  const out = { offsets, row: new Uint32Array(size), first: new Uint32Array(size), count: new Uint32Array(size) };
   const next = offsets.slice(0, chunks);
-  for (let i = 0; i < total; i++) {
-    const page = await pages.page(i, options);
-    for (let o = 0; o + 1 < page.offsets.length; o++) {
-      for (let b = page.offsets[o]!; b < page.offsets[o + 1]!; b++) {
-        const c = page.chunk[b]!;
-        if (c < 0) continue; // an object that is read says that its chunk is not there
-        const at = next[c]!++;
-        row[at] = i * pages.pageRows + o;
-        first[at] = page.first[b]!;
-        count[at] = page.count[b]!;
-      }
-    }
+  for (let i = 0; i < total; i++) fillBlocks(await pages.page(i, options), i * pages.pageRows, mask, next, out);
+  return out;
+}
+
+/** A block whose chunk is not there (−1) is in no mask: an object that is read says so. */
+function countBlocks({ chunk }: Placement, mask: Uint8Array, counts: Uint32Array): void {
+  for (let b = 0; b < chunk.length; b++) if (mask[chunk[b]!] === 1) counts[chunk[b]! + 1]!++;
+}
+
+function fillBlocks(page: Placement, row: number, mask: Uint8Array, next: Uint32Array, out: Inverted): void {
+  const { offsets, chunk, first, count } = page;
+  for (let b = 0, o = 0; b < chunk.length; b++) {
+    if (mask[chunk[b]!] !== 1) continue;
+    while (offsets[o + 1]! <= b) o++;
+    const at = next[chunk[b]!]!++;
+    out.row[at] = row + o;
+    out.first[at] = first[b]!;
+    out.count[at] = count[b]!;
   }
-  return { offsets, row, first, count };
 }
 
 /** The owners of some parts, from all manifests. */

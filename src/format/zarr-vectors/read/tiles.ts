@@ -251,18 +251,21 @@ export function tilesOf(context: TileContext): Tiles {
         ...(await Promise.all(want.fragment.map((name) => cellsOf("fragment", name, options)))),
       ];
       const coords = coordsOf(chunks);
-      const costs = await Promise.all(used.map((cells) => cells?.cost(coords, options)));
-      return costs.reduce<ReadPlan>(
-        (sum, cost) => ({
-          requests: sum.requests + (cost?.requests ?? 0),
-          bytes: sum.bytes + (cost?.bytes ?? 0),
-          exact: sum.exact && (cost?.exact ?? true),
-        }),
-        { requests: 0, bytes: 0, exact: true },
-      );
+      return sumOf(await Promise.all(used.map((cells) => cells?.cost(coords, options))));
     },
   };
 }
+
+/** What some reads cost together. */
+export const sumOf = (plans: readonly (ReadPlan | undefined)[]): ReadPlan =>
+  plans.reduce<ReadPlan>(
+    (sum, plan) => ({
+      requests: sum.requests + (plan?.requests ?? 0),
+      bytes: sum.bytes + (plan?.bytes ?? 0),
+      exact: sum.exact && (plan?.exact ?? true),
+    }),
+    { requests: 0, bytes: 0, exact: true },
+  );
 
 function tileOf({ chunk, index, positions, vertex, fragment }: Entry, want: Want): Tile {
   const pick = (columns: Map<string, Column>, names: readonly string[]): Map<string, Column> =>
