@@ -3,18 +3,29 @@ import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
 import { type ConvertOptions, type ConvertReport, planArray } from "../convert/arrays.js";
-import { arrayOptions, type ConvertToOptions, TARGETS, treeOf, vectorOptions } from "../convert/index.js";
+import {
+  arrayOptions,
+  type ConvertToOptions,
+  TARGETS,
+  treeOf,
+  vectorOptions,
+  volumeOptions,
+} from "../convert/index.js";
 import { refuseGroup } from "../convert/tree.js";
 import { keepsChunks } from "../convert/vectors.js";
+import { ENCODINGS, planVolume } from "../convert/volumes.js";
 import { InvalidInput, NotFound } from "../errors.js";
+import { formatVolume } from "../format/precomputed/volume/info.js";
 import type { Compressor, ZarrArray, ZarrNode } from "../format/zarr/index.js";
 import { defaultLimits } from "../limits.js";
+import type { ArrayDataset } from "../model/dataset.js";
 import type { Match } from "../model/format.js";
 import type { VectorDataset } from "../model/vectors.js";
 import { convert as convertTo, openLocation } from "../node.js";
 import { detect } from "../open.js";
 import { createPool } from "../worker/pool.js";
-import { choice, flag, nearest, shape, size, type Values, value } from "./args.js";
+import { choice, count, flag, nearest, shape, size, type Values, value } from "./args.js";
+import { levelOf } from "./array-level.js";
 import { countsText } from "./get-vectors.js";
 import { codecText, shapeText } from "./info.js";
 import { counted, countText, type Output } from "./output.js";
@@ -24,7 +35,7 @@ import { type Session, verb } from "./verb.js";
 
 const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonly Compressor[];
 
-const FORMATS = [...(Object.keys(TARGETS) as (keyof typeof TARGETS)[]), "zarr-vectors"] as const;
+const FORMATS = [...(Object.keys(TARGETS) as (keyof typeof TARGETS)[]), "zarr-vectors", "precomputed"] as const;
 
 const options = {
   ...sourceOptions,
@@ -37,6 +48,14 @@ const options = {
     "zarr-vectors: the type of positions (default: as they are)",
   ),
   ids: choice(["dense"] as const, "zarr-vectors: give the objects the ids 0, 1, 2 …"),
+  encoding: choice(
+    ENCODINGS,
+    "precomputed: how chunks are stored (default: labels of 32 and 64 bits compressed, else raw)",
+  ),
+  sharded: flag("precomputed: put the chunks into shards"),
+  scales: value("N", "precomputed: how many scales, each half as fine (default 1)", count),
+  resolution: value("X,Y,Z", "precomputed: the size of a voxel in nm (default: as the attributes say)", sizes),
+  level: value("N", "of an array with several scales, this one (default 0, the finest)", count),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
   overwrite: flag("replace the dataset at OUT"),
@@ -54,17 +73,21 @@ export const convert = verb({
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
     ["octavo convert a.zarr s3://bucket/a.zarr --chunk 64,64,64 --shard 512,512,512", "sharded, into an object store"],
-    ["octavo convert old.zarrvectors new.zarrvectors", "a Zarr Vectors store of any version to 0.9.2"],
+    ["octavo convert labels.zarr out --to precomputed --sharded --scales 4", "a volume that Neuroglancer shows"],
   ],
   async run([from, to], given, session) {
     const { output, signal, report: progress } = session;
     if (given.resume && given.overwrite)
       throw new InvalidInput("--resume keeps what is at OUT and --overwrite replaces it: give one of them");
     const source = await findSource(from!, given, session);
-    const dataset = await source.match.open();
+    const opened = await source.match.open();
+    if (given.level !== undefined && opened.kind !== "array")
+      throw new InvalidInput(`--level is about arrays of several scales, and ${from} is none`);
+    const dataset = opened.kind === "array" ? levelOf(opened, given.level) : opened;
     if (given["dry-run"]) {
       const there = await matchAt(to!, signal);
-      if (dataset.kind === "vectors") explainVectors(dataset, wanted(given), there, output);
+      if (dataset.kind === "array" && given.to === "precomputed") explainVolume(dataset, wanted(given), there, output);
+      else if (dataset.kind === "vectors") explainVectors(dataset, wanted(given), there, output);
       else
         await explain(
           dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset),
@@ -90,6 +113,10 @@ function wanted(given: Values<typeof options>): ConvertToOptions {
     formatVersion: given["format-version"],
     dtype: given.dtype,
     ids: given.ids,
+    encoding: given.encoding,
+    sharded: given.sharded || undefined,
+    scales: given.scales,
+    resolution: given.resolution,
     chunkShape: given.chunk,
     shardShape: given.shard,
     codecs: given.codec,
@@ -165,6 +192,22 @@ async function explain(
     for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
   }
   tellNothing(there, options, output);
+}
+
+/** The same for a volume: its scales. */
+function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: Match | undefined, output: Output): void {
+  const { info, losses } = planVolume(dataset, volumeOptions(dataset, given));
+  if (output.json) {
+    output.document({ dryRun: true, replaces: there?.summary ?? null, info: formatVolume(info), losses });
+    return;
+  }
+  output.line(`a precomputed volume, ${info.type}`);
+  for (const { key, size, chunkSizes, encoding, sharding } of info.scales)
+    output.line(
+      `  ${key}: ${shapeText(size)} in chunks of ${shapeText(chunkSizes[0]!)}, ${encoding.name}${sharding === null ? "" : ", sharded"}`,
+    );
+  for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
+  tellNothing(there, given, output);
 }
 
 /** The same for geometry: what would be asked of it, and what becomes of its levels. */

@@ -11,6 +11,7 @@ import { Key } from "../store/key.js";
 import type { Sink } from "../store/types.js";
 import { createPool } from "../worker/pool.js";
 import { choice, flag, nearest, size, text, type Values, value } from "./args.js";
+import { levelOf } from "./array-level.js";
 import { getVectors, refuse, vectorOptions } from "./get-vectors.js";
 import { bytesText, countText } from "./output.js";
 import { progressOption } from "./progress.js";
@@ -78,9 +79,10 @@ export const get = verb({
       const target = { file, extension: named ?? "json", overwrite: given.overwrite };
       code = await getVectors(dataset, given, target, session);
     } else {
-      refuse(given, Object.keys(vectorOptions), url!, `${dataset.kind === "array" ? "an array" : "a group"}`);
+      const foreign = Object.keys(vectorOptions).filter((name) => name !== "level");
+      refuse(given, foreign, url!, `${dataset.kind === "array" ? "an array" : "a group"}`);
       const extension = named ?? (session.output.json ? "json" : "csv");
-      await getArray(arrayOf(dataset, url!), { file, extension }, given, session);
+      await getArray(levelOf(arrayOf(dataset, url!), given.level), { file, extension }, given, session);
     }
     remarkForbidden(source, session.output);
     return code;

@@ -1,6 +1,7 @@
 /** `octavo info`: what is there, without reading data. */
 
 import { isFixed } from "../bytes/dtype.js";
+import type { Json } from "../bytes/json.js";
 import type { CodecSpec } from "../codec/types.js";
 import { InvalidInput, OctavoError } from "../errors.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
@@ -73,7 +74,8 @@ interface ArrayInfo extends Common {
   readonly chunkShape: readonly number[];
   /** Inside a shard. */
   readonly innerChunkShape?: readonly number[];
-  readonly order: "C" | "F" | readonly number[];
+  /** Of the elements of a chunk, where its codecs are known. */
+  readonly order?: "C" | "F" | readonly number[];
   readonly fill: unknown;
   readonly codecs?: readonly CodecSpec[];
   /** undefined where elements have no fixed size. */
@@ -85,6 +87,8 @@ interface ArrayInfo extends Common {
     readonly stopped?: true;
   };
   readonly ratio?: number;
+  /** The scales, where there are several, finest first. */
+  readonly levels?: readonly { readonly key: Json; readonly shape: readonly number[] }[];
 }
 
 interface GroupInfo extends Common {
@@ -115,12 +119,15 @@ async function describe(
     dtype: dtypeText(dtype),
     chunkShape,
     ...(inner === undefined ? {} : { innerChunkShape: inner as number[] }),
-    order: orderOf(codecs ?? [], shape.length),
+    ...(codecs === undefined ? {} : { order: orderOf(codecs, shape.length) }),
     fill: elementValue(dtype, fill),
     ...(codecs === undefined ? {} : { codecs }),
     ...(decodedBytes === undefined ? {} : { decodedBytes }),
     chunks,
     ...(whole && decodedBytes !== undefined ? { ratio: round(decodedBytes / chunks.bytes!) } : {}),
+    ...((dataset.levels?.length ?? 1) > 1
+      ? { levels: dataset.levels!.map(({ attributes, shape }) => ({ key: attributes.key ?? null, shape })) }
+      : {}),
   };
 }
 
@@ -156,7 +163,7 @@ async function countChunks(array: ArrayDataset, signal: AbortSignal): Promise<Ar
 }
 
 /** C unless the chunks are transposed. */
-function orderOf(codecs: readonly CodecSpec[], rank: number): ArrayInfo["order"] {
+function orderOf(codecs: readonly CodecSpec[], rank: number): NonNullable<ArrayInfo["order"]> {
   const order = codecs.find(({ name }) => name === "transpose")?.configuration.order as readonly number[] | undefined;
   if (order === undefined || order.every((axis, i) => axis === i)) return "C";
   return order.every((axis, i) => axis === rank - 1 - i) ? "F" : order;
@@ -184,11 +191,15 @@ function rows(node: ArrayInfo | GroupInfo, output: Output): string[][] {
       "chunks",
       innerChunkShape ? `${shapeText(innerChunkShape)} in shards of ${shapeText(chunkShape)}` : shapeText(chunkShape),
     ],
-    ["order", typeof order === "string" ? order : `transposed ${order.join(", ")}`],
+    ...(order === undefined ? [] : [["order", typeof order === "string" ? order : `transposed ${order.join(", ")}`]]),
     ["fill", clipped(toJson(node.fill))],
     ...(codecs === undefined ? [] : [["codecs", codecs.map(codecText).join(" → ")]]),
     ...(decodedBytes === undefined ? [] : [["decoded", bytesText(decodedBytes)]]),
     ["stored", storedText(node)],
+    ...(node.levels ?? []).map(({ key, shape }, level) => [
+      level === 0 ? "levels" : "",
+      `${level}  ${key}  ${shapeText(shape)}`,
+    ]),
     ...attributes,
     ...notes,
   ];

@@ -2,6 +2,7 @@
 import { InvalidInput, OctavoError, Unsupported } from "../errors.js";
 import type { ArrayDataset, GroupDataset } from "../model/dataset.js";
 import { count, flag, value } from "./args.js";
+import { levelOf } from "./array-level.js";
 import { shapeText } from "./info.js";
 import { listVectors } from "./ls-vectors.js";
 import { countText, table } from "./output.js";
@@ -10,13 +11,13 @@ import { dtypeText } from "./values.js";
 import { type Session, verb } from "./verb.js";
 
 export const ls = verb({
-  about: "Of a group its nodes, of an array its shape, of geometry its levels.",
+  about: "Of a group its nodes, of an array its shape, at each of its scales, of geometry its levels.",
   options: {
     ...sourceOptions,
     chunks: flag("the chunks that are there: of arrays place, size, key; of geometry place, vertices, box"),
     objects: flag("of geometry: the objects with their attributes"),
     groups: flag("of geometry: the groups of objects"),
-    level: value("N", "of geometry: of which level (default: the finest)", count),
+    level: value("N", "of geometry and arrays of several scales: of which (default: the finest)", count),
     keys: flag("every key below, with its size, whatever it is"),
   },
   examples: [
@@ -34,13 +35,19 @@ export const ls = verb({
       const dataset = await source.match.open();
       if (dataset.kind === "vectors") await listVectors(dataset, what, options.level, session);
       else {
+        const scales = dataset.kind === "array" ? (dataset.levels?.length ?? 1) : 1;
         const wrong =
-          what === "objects" || what === "groups" ? what : options.level === undefined ? undefined : "level";
+          what === "objects" || what === "groups"
+            ? what
+            : options.level !== undefined && scales === 1
+              ? "level"
+              : undefined;
         if (wrong !== undefined)
           throw new InvalidInput(
             `--${wrong} is about geometry, and ${url} is ${dataset.kind === "array" ? "an array" : "a group"}`,
           );
-        await (what === "chunks" ? listChunks(dataset, session) : listNodes(dataset, source.at, session));
+        const one = dataset.kind === "array" ? levelOf(dataset, options.level) : dataset;
+        await (what === "chunks" ? listChunks(one, session) : listNodes(one, source.at, session));
       }
       remarkForbidden(source, session.output);
     }
@@ -96,7 +103,10 @@ interface Row {
 
 async function listNodes(dataset: ArrayDataset | GroupDataset, at: string, { output, signal }: Session): Promise<void> {
   const found: Row[] = [];
-  if (dataset.kind === "array") found.push(rowOf(at.split("/").at(-2) ?? ".", dataset));
+  if (dataset.kind === "array" && dataset.levels !== undefined)
+    for (const level of dataset === dataset.levels[0] ? dataset.levels : [dataset])
+      found.push(rowOf(`${level.attributes.key}`, level));
+  else if (dataset.kind === "array") found.push(rowOf(at.split("/").at(-2) ?? ".", dataset));
   else {
     const children = await dataset.children({ signal });
     if (children === undefined) throw cannotList(dataset.url);

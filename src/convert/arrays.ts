@@ -272,7 +272,11 @@ function retyped(values: NdArray, meta: ArrayMeta): NdArray {
  * work for all workers; both last axis first, while a block takes no more than a quarter of the memory: the block is there
  * twice, and chunks are under way on both sides.
  */
-export function blockShape(source: ArrayDataset, meta: ArrayMeta, maxMemory: number): number[] {
+export function blockShape(
+  source: Pick<ArrayDataset, "shape" | "chunkShape">,
+  meta: Pick<ArrayMeta, "dtype" | "chunkShape">,
+  maxMemory: number,
+): number[] {
   const size = isFixed(meta.dtype) ? meta.dtype.size : 64;
   const block = [...meta.chunkShape];
   const bytes = () => block.reduce((product, n) => product * n, size);

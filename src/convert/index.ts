@@ -1,7 +1,7 @@
 /** `convert`: a dataset, or what is at an address, to another address. */
 import { Conflict, Corrupt, NotFound, Unsupported } from "../errors.js";
 import type { WritableVersion, ZarrGroup } from "../format/zarr/index.js";
-import type { Dataset, GroupDataset } from "../model/dataset.js";
+import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import type { VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
 import type { Prefix } from "../store/key.js";
@@ -11,6 +11,7 @@ import type { ZipWriteStore } from "../store/zip-write.js";
 import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
 import { convertTree } from "./tree.js";
 import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
+import { type ConvertVolumeOptions, convertVolume } from "./volumes.js";
 
 /** The formats of arrays that can be written, by the name that `to` has. */
 export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Record<string, WritableVersion>;
@@ -19,9 +20,10 @@ export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Recor
 export interface ConvertToOptions
   extends Omit<ConvertOptions, "version" | "codecs">,
     Omit<LocationOptions, "create">,
-    Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids"> {
+    Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
+    Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
   /** "zarr3" for arrays, "zarr-vectors" for geometry unless told otherwise. */
-  readonly to?: keyof typeof TARGETS | "zarr-vectors" | undefined;
+  readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | undefined;
 }
 
 type Opener<T, O> = (url: string, options?: O) => Promise<T>;
@@ -61,14 +63,49 @@ async function convertInto(
   options: ConvertToOptions,
 ): Promise<ConvertReport> {
   if (dataset.kind === "vectors") return convertVectors(dataset, store, at, vectorOptions(dataset, options));
+  if (dataset.kind === "array" && options.to === "precomputed") {
+    const report = await convertVolume(dataset, store, at, volumeOptions(dataset, options));
+    return withoutLevels(dataset, report);
+  }
   const wanted = arrayOptions(dataset, options);
-  if (dataset.kind === "array") return (await convertArray(dataset, store, at, wanted)).report;
+  if (dataset.kind === "array") return withoutLevels(dataset, (await convertArray(dataset, store, at, wanted)).report);
   return (await convertTree(treeOf(dataset), store, at, wanted)).report;
+}
+
+/** Only one scale is converted at a time. */
+function withoutLevels(array: ArrayDataset, report: ConvertReport): ConvertReport {
+  const { url, levels = [] } = array;
+  if (levels.length > 1 && levels[0] === array)
+    report.losses.push(`${url}: its ${levels.length - 1} coarser scales, which can be made again from it`);
+  return report;
+}
+
+/** What the options mean for volumes. */
+export function volumeOptions(
+  { url: where }: { readonly url: string },
+  options: ConvertToOptions,
+): ConvertVolumeOptions {
+  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, ...rest } = options;
+  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume };
+  const [name] = Object.entries(foreign).find(([, value]) => value !== undefined && value !== false) ?? [];
+  if (name !== undefined)
+    throw new Unsupported(`${where} cannot become a volume with the option ${name}, which volumes do not have`, {
+      where,
+      hint: "Volumes have encoding, sharded, scales and resolution.",
+    });
+  return rest;
 }
 
 /** What the options mean for arrays. */
 export function arrayOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertOptions {
-  const { to = "zarr3", formatVersion, dtype, ids, ...rest } = options;
+  const { to = "zarr3", formatVersion, dtype, ids, encoding, sharded, scales, resolution, ...rest } = options;
+  if (to === "precomputed")
+    throw new Unsupported(`${where} is a group, and a volume is one array at several scales`, {
+      where,
+      hint: "Convert its arrays one by one.",
+    });
+  if ([encoding, sharded || undefined, scales, resolution].some((option) => option !== undefined))
+    throw new Unsupported(`${where} becomes Zarr, which has no encoding, sharded, scales or resolution`, { where });
   if (to === "zarr-vectors" || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
     throw new Unsupported(`${where} has no geometry, so it cannot become Zarr Vectors`, { where });
   return { ...rest, version: TARGETS[to] };
@@ -76,7 +113,16 @@ export function arrayOptions({ url: where }: { readonly url: string }, options: 
 
 /** What the options mean for geometry. */
 export function vectorOptions(dataset: VectorDataset, options: ConvertToOptions): ConvertVectorsOptions {
-  const { to = "zarr-vectors", resume, shardShape, ...rest } = options;
+  const {
+    to = "zarr-vectors",
+    resume,
+    shardShape,
+    encoding: _e,
+    sharded: _s,
+    scales: _n,
+    resolution: _r,
+    ...rest
+  } = options;
   const where = dataset.url;
   if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
   if (resume === true)

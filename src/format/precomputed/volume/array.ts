@@ -62,7 +62,7 @@ function scaleArray(
     kind: "array",
     format: "precomputed",
     version: "1",
-    url: urlOf(store, chunksAt),
+    url: urlOf(store, at),
     store,
     at,
     chunksAt,
