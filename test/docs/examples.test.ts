@@ -34,6 +34,12 @@ const expected: Record<string, readonly string[]> = {
     "zarr.json",
     "40 × 96 × 128, last frame begins with 139 139 139 139",
   ],
+  streamlines: [
+    "180 vertices of 9 streamlines",
+    "in the box: 1 2 3 4 5; of them 5 pieces lie inside",
+    "now: 2 3 4 5 6 7 8 9",
+    "valid",
+  ],
   "convert-old": [
     "12 of 12 chunks",
     "copied 12, encoded anew 0",
