@@ -15,7 +15,7 @@ const table: ChunkTable = {
   coords: Int32Array.from({ length: 2 * SIDE * SIDE }, (_, i) =>
     i % 2 === 0 ? Math.floor(i / 2 / SIDE) : (i >> 1) % SIDE,
   ),
-  find: ([x, y]) => x! * SIDE + y!,
+  find: (coords) => coords[0]! * SIDE + coords[1]!,
   box(chunk, min, max) {
     for (const axis of [0, 1]) {
       min[axis] = this.coords[2 * chunk + axis]!;
