@@ -62,6 +62,7 @@ export type {
   Counts as SelectionCounts,
   Domain,
   Geometry,
+  LevelOutline,
   Links,
   ObjectGroup,
   Parametric,

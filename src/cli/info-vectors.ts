@@ -4,7 +4,7 @@
  */
 import { OctavoError } from "../errors.js";
 import type { AttributeInfo } from "../model/attributes.js";
-import type { Axis, Batch, Columns, Domain, Geometry, VectorDataset, VectorLevel } from "../model/vectors.js";
+import type { Axis, Batch, Columns, Domain, Geometry, LevelOutline, VectorDataset } from "../model/vectors.js";
 import { type Range, widen } from "./columns.js";
 import { COUNTED, type Common } from "./info.js";
 import type { Place } from "./source.js";
@@ -38,7 +38,7 @@ export interface Attribute extends Omit<AttributeInfo, "dtype"> {
   readonly range: Range | undefined;
 }
 
-export interface LevelInfo extends VectorLevel {
+export interface LevelInfo extends LevelOutline {
   /** Where there are too many objects to look at each: the rows of the index, of which some may be empty. */
   readonly objectsExact?: boolean | undefined;
   readonly chunks?: number | undefined;

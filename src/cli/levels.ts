@@ -12,7 +12,7 @@ export const rangeText = (low: number | bigint, high: number | bigint): string =
   `${typeof low === "bigint" ? low : numberText(low)} … ${typeof high === "bigint" ? high : numberText(high)}`;
 
 /** "40 × 40 × 12.5" */
-export const sizeText = (sizes: readonly number[]): string =>
+export const sizeText = (sizes: readonly number[] = []): string =>
   shapeText(sizes.map((size) => Number(size.toPrecision(6))));
 
 /** A row for each axis: its name, its bounds, its unit, and its type where that is not space. */

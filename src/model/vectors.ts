@@ -40,15 +40,15 @@ export type Domain = "vertex" | "link" | "fragment" | "object" | "group";
 export type Schema = { readonly [D in Domain]: readonly AttributeInfo[] };
 
 /** One level of a pyramid; 0 is the finest. */
-export interface VectorLevel {
+export interface LevelOutline {
   readonly level: number;
   /** Where it lies, below the dataset. */
   readonly path?: string | undefined;
   /** As its metadata says (`validate` counts); undefined where that would be a request to a server that opening does without. */
   readonly vertices: number | undefined;
   readonly objects: number | undefined;
-  /** The size of a chunk along each axis. */
-  readonly chunkShape: readonly number[];
+  /** The size of a chunk along each axis; undefined as `vertices` is. */
+  readonly chunkShape: readonly number[] | undefined;
   /** The size of a bin: what the level resolves. */
   readonly binShape: readonly number[];
   /** The level that it was made from, and how. */
@@ -56,6 +56,11 @@ export interface VectorLevel {
   readonly method?: string | undefined;
   /** The share of the parent's objects that was kept. */
   readonly sparsity?: number | undefined;
+}
+
+/** What a level says of itself. */
+export interface VectorLevel extends LevelOutline {
+  readonly chunkShape: readonly number[];
 }
 
 /** A part of a dataset. The command line's `get` has the same options by the same names. */
@@ -188,7 +193,7 @@ export interface VectorDataset {
   /** Both corners belong to it. */
   readonly bounds: { readonly min: readonly number[]; readonly max: readonly number[] };
   readonly crs: Json | undefined;
-  readonly levels: readonly VectorLevel[];
+  readonly levels: readonly LevelOutline[];
   /** What users keep beside the data. */
   readonly attributes: { readonly [key: string]: Json };
   /** What a person should know before trusting the data, in sentences. */

@@ -2,7 +2,7 @@
 import { InvalidInput, LimitExceeded } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Axis, Counts, Geometry, Query, Selection, SelectOptions, LevelOutline } from "../model/vectors.js";
+import type { Axis, Counts, Geometry, LevelOutline, Query, Selection, SelectOptions } from "../model/vectors.js";
 import { answer, nothing } from "./answer.js";
 import { linkWidthOf } from "./assemble.js";
 import { lowerBound, upperBound } from "./bound.js";

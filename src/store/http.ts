@@ -18,6 +18,7 @@ import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
 import { isEmptyRange, rangeHeader, readBody, refusal, sizeByFirstByte, sizeOf } from "./response.js";
 import { discard, sender, type WebOptions } from "./send.js";
+import { isPrivate } from "./transaction-log.js";
 import type { CallOptions, Stat, Store } from "./types.js";
 import { withoutListing, withoutWriting } from "./wrap.js";
 
@@ -47,6 +48,7 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
     const path = key.split("/").map(encodeURIComponent).join("/");
     const init: RequestInit = { method, headers: { ...headers, ...extra } };
     if ("range" in extra) init.cache = "no-store";
+    else if (isPrivate(key)) init.cache = "no-cache"; // a log changes, and an old one says what is no longer true
     if (call?.signal) init.signal = call.signal;
     return send(`${base}/${path}${query}`, init, `${base}/${key}`);
   }

@@ -12,8 +12,8 @@ import {
   storeOf,
   type Things,
 } from "../../../../test/zarr-vectors-edits.js";
-import { Conflict, LimitExceeded, OctavoError } from "../../../errors.js";
-import { Key } from "../../../store/key.js";
+import { Conflict, Corrupt, LimitExceeded, OctavoError } from "../../../errors.js";
+import type { Key } from "../../../store/key.js";
 import { memoryStore } from "../../../store/memory.js";
 import { Transaction } from "../../../store/transaction.js";
 import type { Store } from "../../../store/types.js";
@@ -128,13 +128,18 @@ describe("readers", () => {
     }).rejects.toThrow(Conflict);
   });
 
-  it("of a store that was never edited look for a log once", async () => {
+  it("who cannot write look for a log only where the root speaks of one", async () => {
     const store = await fresh();
     const asked: string[] = [];
     const watched = faultyStore(store, ({ at: key }) => asked.push(key));
     const plain: Store = { ...watched, can: { ...watched.can, write: false } };
-    const dataset = await openZarrVectors(plain, at);
-    await dataset.select({ object: [1] }).read();
-    expect(asked.filter((key) => key.endsWith(".octavo/head"))).toEqual([Key.of(`${at}.octavo/head`)]);
+    const heads = async (): Promise<number> => {
+      asked.length = 0;
+      await (await openZarrVectors(plain, at)).select({ object: [1] }).read();
+      return asked.filter((key) => key.endsWith(".octavo/head")).length;
+    };
+    expect(await heads()).toBe(0);
+    await edit(store);
+    expect(await heads()).toBeGreaterThan(1); // before, and after
   });
 });

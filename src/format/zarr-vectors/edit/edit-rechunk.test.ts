@@ -63,7 +63,7 @@ describe.each(names)("%s", (name) => {
     const bad = (await errors(store)).map((line) => line.split(" ")[0]);
     for (const by of [0.6, 3, 1]) {
       const edit = await editZarrVectors(store, Prefix.root);
-      edit.rechunk(chunkShape.map((size) => size * by));
+      edit.rechunk(chunkShape!.map((size) => size * by));
       if (REFUSED[name] !== undefined) {
         await expect(edit.commit()).rejects.toThrow(REFUSED[name]);
         return;
@@ -71,7 +71,7 @@ describe.each(names)("%s", (name) => {
       await edit.commit();
       expect((await errors(store)).filter((line) => !bad.includes(line.split(" ")[0]))).toEqual([]);
       const after = await openZarrVectors(store, Prefix.root);
-      expect(after.levels[0]!.chunkShape).toEqual(chunkShape.map((size) => size * by));
+      expect(after.levels[0]!.chunkShape).toEqual(chunkShape!.map((size) => size * by));
       expect(await everything(store)).toEqual(before);
     }
   });
@@ -85,7 +85,7 @@ describe.each(names)("%s", (name) => {
     const bad = (await errors(store)).map((line) => line.split(" ")[0]);
     const read = async () => (await openZarrVectors(store, Prefix.root)).select({ object: [id] }).read();
     const { positions } = await read();
-    const [size] = dataset.levels[0]!.chunkShape;
+    const [size] = dataset.levels[0]!.chunkShape!;
     const home = new Map<number, number>(); // where they come from, by where they go
     for (const step of [1, -1]) {
       const now = (await read()).positions;

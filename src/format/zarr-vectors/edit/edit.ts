@@ -12,6 +12,7 @@ import type { Domain, Positions } from "../../../model/vectors.js";
 import { Prefix } from "../../../store/key.js";
 import { type Committed, Transaction, type TransactionOptions } from "../../../store/transaction.js";
 import type { Store } from "../../../store/types.js";
+import { marked, markLog } from "../nodes/log-mark.js";
 import type { BatchParts } from "../write/write-batch.js";
 import type { GroupMembers } from "../write/write-index.js";
 import { appendBatch, deleteObjects, replaceObject } from "./edit-append.js";
@@ -138,6 +139,9 @@ export async function editZarrVectors(
           for (const step of steps) {
             const tree = await openTree(view, at, options);
             await step(tree, ids);
+            await markLog(store, at, options);
+            const root = (await tree.group(""))!;
+            root.attributes = marked(root.attributes);
             await tree.flush();
           }
           return ids;

@@ -20,6 +20,7 @@ import { parseV3 } from "../../zarr/parse.js";
 import type { Consolidated } from "../../zarr/types.js";
 import type { Dialect, LevelMeta, LevelNodes, RootMeta } from "../types.js";
 import { dialectOf, refuseLinksOf08 } from "./dialect.js";
+import { isMarked } from "./log-mark.js";
 import { blobArrays } from "./nodes-blob-arrays.js";
 import { type BlobTree, blobNodes } from "./nodes-blobs.js";
 import { cellNodes } from "./nodes-cells.js";
@@ -121,11 +122,16 @@ export async function openStore(
 
 /**
  * The generation that is read. There is no log of what is never edited: stores before 0.9, and those with consolidated metadata.
+ * Who cannot write either believes the root, too, when it does not speak of a log.
  * The root was read before the log, so of a store that has one it is read again.
  */
 async function openFound(below: Store, at: Prefix, first: Found, options: OpenStoreOptions): Promise<OpenedStore> {
   const { version } = parseRoot(first.attributes, first.where);
-  const edited = !first.files && first.consolidated === undefined && compareVersions(version, "0.9.0") >= 0;
+  const edited =
+    !first.files &&
+    first.consolidated === undefined &&
+    compareVersions(version, "0.9.0") >= 0 &&
+    (below.can.write || isMarked(first.attributes));
   const layer = edited && options.log !== false ? await overlay(below, at, options) : undefined;
   if (layer === undefined || layer.generation === 0)
     return openGeneration(below, layer?.store ?? published(below, at, first), at, first, layer, options);

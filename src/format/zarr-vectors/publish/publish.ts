@@ -214,7 +214,8 @@ async function publishTree(
   const bytes = (await store.get(Key.join(at, "zarr.json"), { signal: options.signal }))!;
   const root = parseJson(bytes, withLimits(options.limits), `${url}/zarr.json`, { tokens: true }) as JsonObject;
   const { attributes, consolidated_metadata: _, ...rest } = root;
-  const own = { ...(attributes as JsonObject), octavo_pack: { ...pack } };
+  const { octavo_log: _log, ...words } = attributes as JsonObject; // it stays behind
+  const own = { ...words, octavo_pack: { ...pack } };
   const inline = { kind: "inline", must_understand: false };
   const told = Object.entries(metadata).map(([path, document]) => [
     path,

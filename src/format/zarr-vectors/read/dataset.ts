@@ -1,7 +1,14 @@
 /** An opened store as a dataset, as it was when it was opened; live.ts keeps up with commits. */
 import { InvalidInput, NotFound } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
-import type { Columns, Geometry, Parametric, VectorDataset, VectorLevel } from "../../../model/vectors.js";
+import type {
+  Columns,
+  Geometry,
+  LevelOutline,
+  Parametric,
+  VectorDataset,
+  VectorLevel,
+} from "../../../model/vectors.js";
 import { select } from "../../../query/select.js";
 import { oncePerKey } from "../nodes/once.js";
 import type { OpenedStore } from "../nodes/open-nodes.js";
@@ -104,12 +111,12 @@ export async function datasetOf(opened: OpenedStore, options?: ReadOptions): Pro
   return dataset;
 }
 
-/** What is known of the level; where its document would be a request to a server, what the root says of it. */
-async function outline(opened: OpenedStore, level: number, options?: ReadOptions): Promise<VectorLevel> {
+/** What is known of the level; where its document would be one more request to a server, only what the root says of it. */
+async function outline(opened: OpenedStore, level: number, options?: ReadOptions): Promise<LevelOutline> {
   const { root, store, consolidated } = opened;
   const binShape = root.bins.get(level);
-  if (!store.can.list && !consolidated && binShape !== undefined)
-    return { level, vertices: undefined, objects: undefined, chunkShape: root.chunkShape, binShape };
+  if (!store.can.list && !consolidated && binShape !== undefined && level !== opened.levels[0])
+    return { level, vertices: undefined, objects: undefined, chunkShape: undefined, binShape };
   return describe(opened, level, options);
 }
 

@@ -6,9 +6,10 @@ import { chunksIn } from "../../../query/candidates.js";
 import { Region } from "../../../query/region.js";
 import { fileStore } from "../../../store/file.js";
 import { httpStore } from "../../../store/http.js";
-import { Prefix } from "../../../store/key.js";
+import { Key, Prefix } from "../../../store/key.js";
+import { memoryStore } from "../../../store/memory.js";
 import { serveStore, type TestServer } from "../../../testing/http-server.js";
-import { openZarrVectors } from "../index.js";
+import { editZarrVectors, openZarrVectors } from "../index.js";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -29,14 +30,44 @@ const cells = (asked: readonly string[]): string[] => asked.filter((path) => !pa
 
 describe("requests over HTTP", () => {
   test.each(["polylines_2d", "pyramid_points", "mesh_3d"])(
-    "opening %s is its root and whether there is a log, however many levels",
+    "opening %s is its root and its finest level, however many levels",
     async (name) => {
       const { dataset, asked } = await opened(name);
-      expect(asked()).toEqual(["zarr.json", ".octavo/head"]);
-      for (const { binShape, chunkShape } of dataset.levels)
-        expect(binShape.concat(chunkShape).every((size) => size > 0)).toBe(true);
+      expect(asked()).toEqual(["zarr.json", "0/zarr.json"]);
+      const [finest, ...coarser] = dataset.levels;
+      expect(finest).toEqual(await dataset.describe(0));
+      for (const outline of coarser) {
+        expect(outline).toMatchObject({ vertices: undefined, chunkShape: undefined });
+        expect(await dataset.describe(outline.level)).toMatchObject({ binShape: outline.binShape });
+      }
     },
   );
+
+  test("whether there have been commits is asked where the root speaks of a log, and not of the cache of a browser", async () => {
+    const store = memoryStore();
+    const at = Prefix.of("edited");
+    const from = fileStore(join(fixtures("zarr-vectors"), "v0.9.2/polylines_2d/store.zarrvectors"));
+    for await (const { key } of from.list(Prefix.root)) await store.set(Key.join(at, key), (await from.get(key))!);
+    const edited = await serveStore(store);
+    try {
+      const caches = new Map<string, RequestCache | undefined>();
+      const watching: typeof fetch = (url, init) => {
+        caches.set(String(url).split("edited/")[1]!, init?.cache);
+        return fetch(url, init);
+      };
+      await openZarrVectors(httpStore(`${edited.url}/edited`, { fetch: watching }));
+      expect([...caches.keys()]).toEqual(["zarr.json", "0/zarr.json"]);
+      const edit = await editZarrVectors(store, at);
+      edit.delete([0]);
+      await edit.commit();
+      caches.clear();
+      const dataset = await openZarrVectors(httpStore(`${edited.url}/edited`, { fetch: watching }));
+      expect(caches.get(".octavo/head")).toBe("no-cache");
+      expect(await dataset.objectIds()).not.toContain(0n);
+    } finally {
+      await edited.close();
+    }
+  });
 
   test("the first object is the documents, its ids and its manifest; then two for each chunk, the next one only these", async () => {
     const { dataset, asked } = await opened("polylines_2d");
@@ -50,7 +81,6 @@ describe("requests over HTTP", () => {
       "0/object_index/zarr.json",
       "0/vertex_fragments/zarr.json",
       "0/vertices/zarr.json",
-      "0/zarr.json",
     ]);
     expect(cells(paths)).toEqual(
       ["0/object_index/manifests/c/0", ...cellsOf(first!), "0/object_index/object_ids/c/0"].sort(),
@@ -95,7 +125,6 @@ describe("requests over HTTP", () => {
       "0/object_index/zarr.json", // is not there
       "0/vertex_fragments/zarr.json",
       "0/vertices/zarr.json",
-      "0/zarr.json",
     ]);
   });
 

@@ -15,6 +15,7 @@ import { Transaction } from "../../../store/transaction.js";
 import type { Store } from "../../../store/types.js";
 import { editLevel } from "../edit/edit-level.js";
 import { openTree } from "../edit/edit-tree.js";
+import { markLog } from "../nodes/log-mark.js";
 import { validateZarrVectors } from "./validate.js";
 import { type Fix, fixOf } from "./validate-rules.js";
 
@@ -36,6 +37,7 @@ export async function repairZarrVectors(
       for (let round = 1; ; round++) {
         const found = sorted(await look(view, at, options));
         if (found.fixed.length === 0 || round === ROUNDS) return { fixed, left: [...found.fixed, ...found.left] };
+        if (round === 1) await markLog(store, at, options);
         await apply(view, at, found.fixed, options);
         fixed.push(...found.fixed);
       }
