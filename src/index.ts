@@ -42,7 +42,16 @@ export type {
   StoredChunk,
 } from "./model/dataset.js";
 export { ndarray, typed, type Value, valueAt } from "./model/elements.js";
-export type { Finding, Format, FormatOptions, Match, Severity, ValidateOptions } from "./model/format.js";
+export type {
+  Finding,
+  Format,
+  FormatOptions,
+  Match,
+  RepairOptions,
+  RepairReport,
+  Severity,
+  ValidateOptions,
+} from "./model/format.js";
 export type {
   ChunkTable,
   Joints,

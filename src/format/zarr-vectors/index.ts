@@ -11,15 +11,29 @@ import type { VectorDescription } from "./write/description.js";
 import type { VectorWriteOptions, VectorWriter } from "./write/write.js";
 
 export type { Parametric, ParametricObject } from "../../model/vectors.js";
+export type { ScratchPlace } from "../../store/scratch.js";
 export type { EditOptions, VectorCommitted, VectorTransaction } from "./edit/edit.js";
+export type { AddedValues, AttributeRows } from "./edit/edit-attributes.js";
 export type { OpenedStore, OpenStoreOptions } from "./nodes/open-nodes.js";
 export type { PublishOptions, PublishReport } from "./publish/publish.js";
 export type { ZarrVectors } from "./read/dataset.js";
-export type { LevelMeta, RootMeta } from "./types.js";
-export type { VectorDescription } from "./write/description.js";
-export type { BatchParts, GroupMembers, VectorWriteOptions, VectorWriter } from "./write/write.js";
+export type { LevelMeta, LinksConvention, RootMeta } from "./types.js";
+export type { VectorDescription, WrittenVersion } from "./write/description.js";
+export type {
+  BatchParts,
+  GroupMembers,
+  LevelDescription,
+  VectorLevelWriter,
+  VectorWriteOptions,
+  VectorWriter,
+} from "./write/write.js";
+export type { Dropped } from "./write/write-batch.js";
 
-/** Opens a store; NotFound where there is none. */
+/**
+ * Opens a store of any version; `open` does the same from an address. Its documents are read, no data. What a reader should know
+ * before trusting it is in `notes`. NotFound where there is none; Unsupported, by name, where its version or a capability that it
+ * requires is not known. The dataset keeps up with commits: each question is answered from one state of the store.
+ */
 export async function openZarrVectors(
   store: Store,
   at: Prefix = Prefix.root,
@@ -29,7 +43,11 @@ export async function openZarrVectors(
   return vectorDataset(await openStore(store, at, options), options);
 }
 
-/** Begins a new store, into which batches are written; Conflict where something is. */
+/**
+ * Begins a new store. Batches are added in any order, as queries give them; what does not fit into memory is put aside. `commit`
+ * writes the root's document last: before that there is nothing that a reader would take for a store. Conflict where something
+ * is, unless it may be overwritten; a batch that breaks a policy of the description is refused whole.
+ */
 export async function createZarrVectors(
   store: Store,
   at: Prefix,
@@ -39,7 +57,11 @@ export async function createZarrVectors(
   return (await import("./write/write.js")).createZarrVectors(store, at, description, options);
 }
 
-/** Begins edits of a store: objects, attributes and groups, together or not at all. */
+/**
+ * Begins edits of a store, from 0.9 on: objects, vertices, attributes, groups, chunks. Nothing happens before `commit`, and then all
+ * of it or nothing: a crash at any moment leaves the store as before or as after. Who edits at the same time loses nothing; what
+ * both have changed is done again on top of the other. Older stores are Unsupported: `convert` brings them to 0.9.2.
+ */
 export async function editZarrVectors(
   store: Store,
   at: Prefix = Prefix.root,
@@ -48,7 +70,11 @@ export async function editZarrVectors(
   return (await import("./edit/edit.js")).editZarrVectors(store, at, options);
 }
 
-/** Writes again what follows from the rest of a store: directories, counts, owners, bounds, torn transactions. */
+/**
+ * Writes again what follows from the rest of a store, as one transaction: directories of chunks, counts, owners of fragments, bounds,
+ * transactions that were interrupted. Data are never made up: what only their owner can decide is in `left`. With `dryRun` nothing
+ * is written.
+ */
 export async function repairZarrVectors(
   store: Store,
   at: Prefix = Prefix.root,
@@ -75,7 +101,7 @@ async function maybeRoot(store: Store, at: Prefix, options: FormatOptions = {}):
   return document !== undefined && new TextDecoder().decode(document).includes("zarr_vectors");
 }
 
-/** Zarr Vectors as a format. */
+/** Zarr Vectors as a format: how `open`, `detect`, `validate` and `repair` of the library and the command line know it. */
 export const zarrVectors: Format = {
   id: "zarr-vectors",
   name: "Zarr Vectors",

@@ -25,6 +25,7 @@ export interface Dialect {
   readonly objectAttributes: "blobs" | "array";
 }
 
+/** What joins vertices: links alone; that they follow each other; or that, unless a link says otherwise. */
 export type LinksConvention = "explicit" | "implicit_sequential" | "implicit_sequential_with_branches";
 
 /** The root's documents. */
