@@ -116,10 +116,12 @@ async function streamed(
     const batchVertices = Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX)));
     const [vertices, objects] = [{ done: 0 }, { done: 0 }];
     const copy = { source, geometry, options: { ...options, batchVertices }, vertices, objects, lose };
-    await copyStreamed(copy, 0, writer);
+    await copyStreamed(copy, 0, writer, own.sharedFragments === true);
     for (const { level: number } of source.levels.slice(1)) {
       const description = await coarserOf(copy, number, level);
-      if (description !== undefined) await copyStreamed(copy, number, writer.level(number, description));
+      if (description === undefined) continue;
+      const shares = description.sharedFragments !== undefined;
+      await copyStreamed(copy, number, writer.level(number, description), shares);
     }
     const { levels } = await writer.commit();
     return { chunksCopied: 0, chunksRecoded: levels.length, vertices: vertices.done, objects: objects.done, losses };
@@ -205,20 +207,21 @@ const RENUMBERED = "level0_object_id";
 const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 
 /** One level: its batches, the objects that have no vertices, and its groups. */
-async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWriter): Promise<void> {
+async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWriter, shares: boolean): Promise<void> {
   const { source, geometry, options, vertices, objects, lose } = copy;
   const { signal, limits, batchVertices, onProgress } = options;
   const reading = { signal, limits };
   const from = await source.source(level, reading, geometry);
   const schema = await from.schema(reading);
   const total = source.levels.reduce((sum, own) => sum + (own.vertices ?? 0), 0);
-  for (const { name } of schema.fragment)
+  const keepsFragments = (from.objects !== undefined || geometry !== "points") && !shares;
+  for (const { name } of keepsFragments ? [] : schema.fragment)
     if (name !== "object_id") lose(`the fragment attribute ${name} of level ${level}: there are other fragments`);
   for (const { name, categories } of [...schema.object, ...schema.group])
     if (categories !== undefined) lose(`that ${name} of level ${level} is a dictionary: every row has its text`);
   for await (const batch of source.select({ level, geometry }).batches({ ...reading, batchVertices })) {
     const objectColumns = new Map([...batch.objectColumns].filter(([name]) => level === 0 || name !== RENUMBERED));
-    await writer.add({ ...batch, objectColumns });
+    await writer.add({ ...batch, objectColumns, fragments: keepsFragments ? batch.fragments : undefined });
     if (batch.repeats === true) continue;
     vertices.done += batch.positions.length / batch.dims;
     objects.done += batch.ids.length;

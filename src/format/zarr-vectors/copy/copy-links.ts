@@ -47,7 +47,7 @@ async function copyOwn(copy: LevelCopy, schema: Schema): Promise<string[]> {
   const chunk = Object.assign(new Growing(), { values: all, length: table.count });
   const cutter: Pick<Cutter, "chunks" | "fragments"> = {
     chunks,
-    fragments: { chunk, owner: new Growing(), size: new Growing() },
+    fragments: { chunk, owner: new Growing(), size: new Growing(), given: new Growing() },
   };
   const family = await (await opened.nodes(meta.level, options)).attributes("links/0", options);
   const implied = old !== undefined && source.geometry === "skeletons" && source.sequential;

@@ -10,7 +10,7 @@
  * | chunkShape | "auto": about 64k vertices in a chunk, more than one chunk; chosen when everything is there              |
  * | attributes | those of the first batch                                                                                |
  * | ids        | "sparse": the ids that objects have                                                                     |
- * | codecs     | zstd 1 with its checksum: nearly as fast as nothing, and the reference notices damage; in 0.7.0 what its   |
+ * | codecs     | zstd with its checksum: nearly as fast as nothing, and the reference notices damage; in 0.7.0 what its   |
  * |            | seed says: blosc with zstd 5, bytes shuffled, of links bits; and a crc32c, since blosc notices nothing    |
  * | sharding   | "auto": where there would be more than 1,000 files: then about 2 MB of a column lie together             |
  * | policies   | "raise", except that empty objects and empty datasets are kept: they are true                           |
@@ -47,7 +47,7 @@ export interface VectorDescription {
   readonly bounds?: { readonly min: readonly number[]; readonly max: readonly number[] } | undefined;
   /** The attributes by what they are attached to; other columns of batches are then refused. */
   readonly attributes?:
-    | { readonly [D in "vertex" | "link" | "object"]?: readonly AttributeInfo[] | undefined }
+    | { readonly [D in "vertex" | "link" | "fragment" | "object"]?: readonly AttributeInfo[] | undefined }
     | undefined;
   /** Whether points belong to objects; by default as in the first batch. All other kinds have objects. */
   readonly objects?: boolean | undefined;

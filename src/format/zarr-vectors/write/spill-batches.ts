@@ -102,6 +102,10 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     ends: put(rows.links.ends),
     columns: columns(rows.links.columns),
   };
+  const fragments = rows.fragments && {
+    offsets: put(rows.fragments.offsets),
+    columns: columns(rows.fragments.columns),
+  };
   return () => ({
     count: rows.count,
     positions: positions(),
@@ -110,6 +114,7 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     objects: objects(),
     ids: ids(),
     links: links && { width: links.width, ends: links.ends(), columns: links.columns() },
+    fragments: fragments && { offsets: fragments.offsets(), columns: fragments.columns() },
     vertexColumns: vertexColumns(),
     objectColumns: objectColumns(),
     repeats: rows.repeats,

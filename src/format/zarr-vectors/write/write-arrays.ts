@@ -137,7 +137,7 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
     async blobs(path, count, chunk, attributes) {
       const size = Math.max(1, Math.min(MANIFESTS, count));
       // Never a checksum alone: the reference takes an index whose crc32c fails for an empty one.
-      const codecs = chainFor({ codecs: "zstd" }, BLOBS);
+      const codecs = codecsFor(3, BLOBS, "zstd");
       const compress = await compressor(codecs);
       for (let from = 0; from < count; from += size) {
         const to = Math.min(count, from + size);
@@ -148,15 +148,16 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
   };
 }
 
-/** The chain of an array of such elements. Of zstd level 1: positions get no smaller beyond it, and links larger. */
-function chainFor(
-  { codecs = "zstd", checksums = true }: Pick<Plan, "codecs" | "checksums">,
-  dtype: DataType,
-): CodecSpec[] {
+/** The chain of an array of such elements. */
+function chainFor({ codecs = "zstd", checksums = true }: Plan, dtype: DataType): CodecSpec[] {
   if (typeof codecs !== "string") return [codecsFor(3, dtype, "none")[0]!, ...codecs];
-  return codecsFor(3, dtype, codecs)
-    .filter(({ name }) => checksums || name !== "crc32c")
-    .map((spec) => (spec.name === "zstd" ? { name: "zstd", configuration: { level: 1, checksum: checksums } } : spec));
+  const chain = codecsFor(3, dtype, codecs);
+  if (checksums) return chain;
+  return chain
+    .filter(({ name }) => name !== "crc32c")
+    .map((spec) =>
+      spec.name === "zstd" ? { name: "zstd", configuration: { ...spec.configuration, checksum: false } } : spec,
+    );
 }
 
 let room = new Uint8Array(1 << 16); // for cells on their way through codecs: fresh memory costs more than the copy

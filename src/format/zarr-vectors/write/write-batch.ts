@@ -9,9 +9,14 @@ import type { Batch, Columns, Links, Positions } from "../../../model/vectors.js
 import { pickRows } from "../../../query/columns.js";
 import type { Plan } from "./description.js";
 
-/** What a writer takes of a batch. Without `parts` all vertices are one; without `objects` they belong to the only id, or to none. */
+/**
+ * What a writer takes of a batch. Without `parts` all vertices are one; without `objects` they belong to the only id, or to none.
+ * Where `fragments` have attributes, those of the store do not reach over their borders.
+ */
 export type BatchParts = Pick<Batch, "positions"> &
-  Partial<Pick<Batch, "parts" | "objects" | "ids" | "links" | "vertexColumns" | "objectColumns" | "repeats">>;
+  Partial<
+    Pick<Batch, "parts" | "objects" | "ids" | "links" | "fragments" | "vertexColumns" | "objectColumns" | "repeats">
+  >;
 
 /** A batch that is right. */
 export interface Rows {
@@ -23,6 +28,8 @@ export interface Rows {
   readonly objects: Int32Array;
   readonly ids: Batch["ids"];
   readonly links: Links | undefined;
+  /** Only where they have attributes besides their owner. */
+  readonly fragments: Batch["fragments"];
   readonly vertexColumns: Columns;
   readonly objectColumns: Columns;
   /** The vertices have come before; only the links are new. */
@@ -84,11 +91,29 @@ export function rowsOf(plan: Plan, dtype: Dtype, batch: BatchParts, extent: Exte
     objects,
     ids,
     links,
+    fragments: repeats ? undefined : fragmentsOf(plan, batch.fragments, count),
     vertexColumns,
     objectColumns,
     repeats,
   };
   return withoutEmpty(plan, withPolicies(plan, dtype, whole, extent, dropped));
+}
+
+function fragmentsOf(
+  { geometry, sharedFragments }: Plan,
+  given: Batch["fragments"],
+  count: number,
+): Batch["fragments"] {
+  if (given === undefined) return undefined;
+  const { offsets } = given;
+  const columns = new Map([...given.columns].filter(([name]) => name !== "object_id"));
+  if (columns.size === 0) return undefined;
+  if ((sharedFragments ?? false) !== false)
+    throw new Unsupported(`fragments of ${geometry} that have attributes cannot be shared`);
+  let ascend = offsets[0] === 0 && offsets[offsets.length - 1] === count;
+  for (let f = 1; f < offsets.length; f++) if (offsets[f]! < offsets[f - 1]!) ascend = false;
+  if (!ascend) throw new InvalidInput(`fragments should go from vertex 0 to ${count} in ascending order`);
+  return { offsets, columns };
 }
 
 function checkPieces(parts: Uint32Array, objects: Int32Array, ids: Batch["ids"]): void {
@@ -240,10 +265,25 @@ function without(rows: Rows, bad: Uint8Array, { dims, geometry }: Plan, dropped:
     objects: Int32Array.from(owners),
     ids: pickIds(ids, idRows),
     links: rows.links && keptLinks(rows.links, place),
+    fragments: rows.fragments && {
+      ...rows.fragments,
+      offsets: rows.fragments.offsets.map((end) => keptBefore(keep, end)),
+    },
     vertexColumns: pickRows(rows.vertexColumns, keep),
     objectColumns: pickRows(rows.objectColumns, idRows),
     repeats: rows.repeats,
   };
+}
+
+/** How many of these ascending numbers are below one. */
+function keptBefore(keep: readonly number[], end: number): number {
+  let [low, high] = [0, keep.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (keep[middle]! < end) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function keptLinks({ width, ends, columns }: Links, place: Int32Array): Links {

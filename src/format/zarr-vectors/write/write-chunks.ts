@@ -28,6 +28,8 @@ export interface ChunkContext {
   readonly vertices: Spool;
   readonly rowBytes: number;
   readonly intakes: readonly Intake[];
+  /** The attributes of fragments, with the rows of all fragments of batches. */
+  readonly ofFragments: readonly { readonly intake: Intake; readonly rows: Uint8Array }[];
   readonly fragments: Fragments;
   readonly layout: Layout;
   /** undefined: points without objects. */
@@ -68,6 +70,11 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
     if (draco === undefined || rows.length === 0) return rows;
     return draco.encode({ positions: numbersOf(rows, dtype) as Float32Array }, plan);
   };
+  const marks = await Promise.all(
+    context.ofFragments.map(({ intake: { info } }) =>
+      arrays.cells(`fragment_attributes/${info.name}`, grid, sizeOf(info)),
+    ),
+  );
   const owners = owned ? await arrays.cells(OWNERS, grid) : undefined;
   const inOrder = new Uint32Array(context.fragments.size.length);
   const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
@@ -80,6 +87,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
       const buckets = await vertices.read(unit);
       const payloads = cells.map((): Uint8Array[] => []);
       const ownerPayloads: Uint8Array[] = [];
+      const markPayloads = marks.map((): Uint8Array[] => []);
       for (const [i, chunk] of unit.entries()) {
         const { columns, counts, owner, several } = arrange(context, chunk, buckets[i]!, inOrder);
         if (several) shared = true;
@@ -89,16 +97,30 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
         payloads[1]!.push(FragmentIndex.encode(FragmentIndex.ofRanges(counts)));
         for (const [c, intake] of intakes.entries()) payloads[2 + c]!.push(intake.cell(rest[c]!));
         ownerPayloads.push(bytesOf(owner));
+        for (const [m, { intake, rows }] of context.ofFragments.entries())
+          markPayloads[m]!.push(intake.cell(pick(rows, rows.length / intake.width, givenOf(context, chunk))));
       }
-      await Promise.all([...cells.map((array, c) => array.put(unit, payloads[c]!)), owners?.put(unit, ownerPayloads)]);
+      await Promise.all([
+        ...cells.map((array, c) => array.put(unit, payloads[c]!)),
+        ...marks.map((array, m) => array.put(unit, markPayloads[m]!)),
+        owners?.put(unit, ownerPayloads),
+      ]);
     },
   );
   await cells[0]!.finish({ zv_array: "vertices", dtype, encoding: plan.encoding ?? "raw" });
   await cells[1]!.finish({ zv_array: "vertex_fragments", encoding: "fragment_index_v1" });
   for (const [c, intake] of intakes.entries())
     await cells[2 + c]!.finish({ zv_array: "attribute", name: intake.info.name, ...intake.attributes() });
+  for (const [m, { intake }] of context.ofFragments.entries())
+    await marks[m]!.finish({ zv_array: "fragment_attribute", name: intake.info.name, ...intake.attributes() });
   return { shared, stored, owners };
 }
+
+/** The fragments of batches in which those of a chunk lie. */
+const givenOf = ({ layout, fragments }: ChunkContext, chunk: number): Uint32Array =>
+  layout.list
+    .slice(layout.offsets[chunk], layout.offsets[chunk + 1])
+    .map((fragment) => fragments.given.values[fragment]! - 1);
 
 const sizeOf = ({ dtype }: AttributeInfo): number => (isFixed(dtype) ? dtype.size : 1);
 
@@ -215,7 +237,7 @@ function numbersOf(bytes: Uint8Array, dtype: Dtype): ArrayLike<number> {
 function pick(column: Uint8Array, rows: number, order: Uint32Array): Uint8Array {
   const width = column.length / Math.max(1, rows);
   const words = width % 4 === 0 && column.byteOffset % 4 === 0;
-  const out = new Uint8Array(column.length);
+  const out = new Uint8Array(order.length * width);
   const from = words ? new Uint32Array(column.buffer, column.byteOffset, column.length / 4) : column;
   const to = words ? new Uint32Array(out.buffer) : out;
   const step = words ? width / 4 : width;

@@ -23,6 +23,8 @@ export interface Fragments {
   /** The number of its object + 1; 0: nobody's; AGAIN: no fragment, but one vertex that has come before. */
   readonly owner: Growing;
   readonly size: Growing;
+  /** The fragment of a batch + 1 in which it lies, all batches together, where those have attributes; else 0. */
+  readonly given: Growing;
 }
 
 export const AGAIN = 2 ** 32 - 1;
@@ -67,7 +69,13 @@ const MOST = 2 ** 31 - 1;
 export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: boolean): Cutter {
   const { dims, kind, geometry } = plan;
   const chunks = numbering(dims);
-  const fragments: Fragments = { chunk: new Growing(), owner: new Growing(), size: new Growing() };
+  const fragments: Fragments = {
+    chunk: new Growing(),
+    owner: new Growing(),
+    size: new Growing(),
+    given: new Growing(),
+  };
+  let within = 0; // the fragment of a batch, as in `given`
   const lastOf = new Growing(); // the last fragment of a path + 1, where it may go on; by object
   const lastBefore = (object: number): number =>
     object >= 0 && object < lastOf.length ? lastOf.values[object]! - 1 : -1;
@@ -79,36 +87,56 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     fragments.chunk.push(chunk);
     fragments.owner.push(object + 1);
     fragments.size.push(0);
+    fragments.given.push(within);
     return fragments.size.length - 1;
   };
 
-  function paths({ positions, parts, count }: Rows, owners: Int32Array): Cut {
+  let before = 0; // fragments of earlier batches
+  /** Follows the vertices of a batch through its fragments; where the one ends in which a vertex lies. */
+  function follow({ fragments: own, count }: Rows): (vertex: number) => number {
+    const first = before;
+    let f = 0;
+    within = 0;
+    if (own === undefined) return () => count;
+    const { offsets } = own;
+    before += offsets.length - 1;
+    return (vertex) => {
+      while (offsets[f + 1]! <= vertex) f++;
+      within = first + f + 1;
+      return offsets[f + 1]!;
+    };
+  }
+
+  function paths(rows: Rows, owners: Int32Array): Cut {
+    const { positions, parts, count } = rows;
+    const endOf = follow(rows);
     const [buckets, starts] = [new Growing(), new Growing()];
     const [bridgeFragments, bridgeOrdinals] = [new Growing(), new Growing()];
     for (let p = 0; p < owners.length; p++) {
       const end = parts[p + 1]!;
       const object = owners[p]!;
-      let before = lastBefore(object);
+      let last = lastBefore(object);
       let chunk = -1;
       let fragment = -1;
       for (let v = parts[p]!, from = v; v < end; ) {
         const next = locate(positions, v);
-        if (next !== chunk || single) {
+        const border = endOf(v);
+        if (next !== chunk || single || (fragment >= 0 && fragments.given.values[fragment] !== within)) {
           if (fragment >= 0) fragments.size.values[fragment] = v - from;
           from = v;
           chunk = next;
           fragment = start(chunk, object);
           buckets.push(chunk);
           starts.push(v);
-          if (before >= 0 && fragments.chunk.values[before] !== chunk) {
-            bridgeFragments.push(before);
+          if (last >= 0 && fragments.chunk.values[last] !== chunk) {
+            bridgeFragments.push(last);
             bridgeFragments.push(fragment);
-            bridgeOrdinals.push(fragments.size.values[before]! - 1);
+            bridgeOrdinals.push(fragments.size.values[last]! - 1);
             bridgeOrdinals.push(0);
           }
-          before = fragment;
+          last = fragment;
         }
-        v = single ? v + 1 : locate.leaves(positions, v + 1, end);
+        v = single ? v + 1 : locate.leaves(positions, v + 1, Math.min(end, border));
         if (v === end) fragments.size.values[fragment] = end - from;
       }
       if (fragment < 0 || object < 0) continue;
@@ -122,33 +150,37 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     };
   }
 
-  const pairs = numbering(2);
-  const current = new Growing(); // the fragment to which a pair of object and chunk is adding
+  const triples = numbering(3);
+  const current = new Growing(); // the fragment to which object, chunk and fragment of a batch are adding
 
   function pieces(rows: Rows, owners: Int32Array): Cut {
     const { positions, parts, count, links } = rows;
     const roots = geometry === "skeletons" ? rootsOf(count, links) : undefined;
     const [buckets, starts] = [new Growing(), new Growing()];
     const places = { fragment: new Uint32Array(count), ordinal: new Uint32Array(count) };
-    const pair = new Int32Array(2);
+    const endOf = follow(rows);
+    const triple = new Int32Array(3);
     let last = -1;
     for (let p = 0; p < owners.length; p++) {
       const end = parts[p + 1]!;
       let chunk = -1;
       let place = -1;
-      pair[0] = owners[p]!;
+      let border = 0;
+      triple[0] = owners[p]!;
       for (let v = parts[p]!; v < end; v++) {
         const next = locate(positions, v);
-        if (next !== chunk) {
+        if (next !== chunk || v >= border) {
+          border = endOf(v);
           chunk = next;
-          pair[1] = chunk;
-          place = pairs.of(pair);
-          if (place === current.length) current.push(start(chunk, pair[0]!));
+          triple[1] = chunk;
+          triple[2] = within;
+          place = triples.of(triple);
+          if (place === current.length) current.push(start(chunk, triple[0]!));
         }
         let fragment = current.values[place]!;
         // In a skeleton the vertex before is the parent, so what has none must come first.
         if ((single || roots?.[v] === 1) && fragments.size.values[fragment]! > 0) {
-          fragment = start(chunk, pair[0]!);
+          fragment = start(chunk, triple[0]!);
           current.values[place] = fragment;
         }
         places.fragment[v] = fragment;

@@ -1,6 +1,7 @@
 /** One level on its way: batches come in, and in the end its arrays and documents. */
+import { concat } from "../../../bytes/concat.js";
 import { bytesOf } from "../../../codec/numeric.js";
-import { InvalidInput } from "../../../errors.js";
+import { InvalidInput, Unsupported } from "../../../errors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
@@ -72,6 +73,10 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const objects = objectsFor(plan);
   const cuts = cutter(plan, chunkShape, withObjects);
   const taken = intakes(plan.attributes?.vertex, first?.vertexColumns ?? new Map());
+  const ofFragments = intakes(plan.attributes?.fragment, first?.fragments?.columns ?? new Map());
+  const fragmentRows: Uint8Array[][] = ofFragments.map(() => []); // of each batch
+  if (ofFragments.length > 0 && !withObjects)
+    throw new Unsupported("the fragments of points without objects are bins, which have no attributes");
   const linked = () => (old === undefined ? linkWriter(plan, cuts, scratch) : linkWriter07(plan, cuts, scratch, old));
   const links = plan.linkWidth > 0 ? linked() : undefined;
   const whose = withObjects && !kind.path ? [4] : [];
@@ -99,6 +104,10 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         throw new InvalidInput("a level whose fragments are shared has no links: they name vertices");
       const columns = takeColumns(taken, rows.vertexColumns, count, "vertex");
       const linkColumns = rows.links && links?.columns(rows.links);
+      const { offsets = Uint32Array.of(0, count), columns: given = new Map() } = rows.fragments ?? {};
+      const ofThese = rows.repeats
+        ? []
+        : takeColumns(ofFragments, given, count === 0 ? 0 : offsets.length - 1, "fragment");
       if (rows.repeats) {
         const numbers = objects.find(ids);
         if (rows.objects.some((object) => object >= 0 && numbers[object]! < 0))
@@ -118,6 +127,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         const { segments, places, bridges } = cuts.cut(rows, owners);
         countRows(segments, sizes);
         const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
+        for (const [c, own] of ofThese.entries()) fragmentRows[c]!.push(own.slice());
         await vertices.add([rows.stored, ...which, ...columns], segments);
         if (rows.links !== undefined) await links?.take(rows.links, places!, linkColumns!);
         if (bridges !== undefined && bridges.fragment.length > 0) await links!.bridges(bridges);
@@ -158,6 +168,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         vertices,
         rowBytes,
         intakes: taken,
+        ofFragments: ofFragments.map((intake, c) => ({ intake, rows: concat(fragmentRows[c]!) })),
         fragments,
         repeated: cuts.repeated,
         layout,
@@ -179,13 +190,14 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       };
       present.push(...((await links?.finish(watching, layout)) ?? []));
       if (table !== undefined) {
-        if (owners !== undefined) await arrays.document("fragment_attributes", groupDocument());
+        const some = owners !== undefined || ofFragments.length > 0;
+        if (some) await arrays.document("fragment_attributes", groupDocument());
         const index = await writeIndex(plan, arrays, manifestsOf(plan, fragments, layout, table), table.ids);
         await owners?.finish({
           ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
           ...sealsOf(index, kind.path ? family : undefined),
         });
-        present.push(...(owners === undefined ? [] : ["fragment_attributes"]), "object_index");
+        present.push(...(some ? ["fragment_attributes"] : []), "object_index");
         if (await writeTables(plan, arrays, "object", tables)) present.push("object_attributes");
       }
       if (groups !== undefined) {

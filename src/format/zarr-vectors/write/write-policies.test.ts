@@ -181,7 +181,7 @@ describe("layout", () => {
     expect(few.dataset.levels[0]!.chunkShape).toEqual([50, 10]);
     const many = Float32Array.from({ length: 600_000 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 8) / 2 ** 14);
     const { dataset } = await write({ geometry: "points", dims: 3 }, [{ positions: many }]);
-    const sides = dataset.levels[0]!.chunkShape;
+    const sides = dataset.levels[0]!.chunkShape!;
     expect(Math.max(...sides) / Math.min(...sides)).toBeLessThan(2.5);
     const directory = await (await dataset.opened.nodes(0)).cells("vertices").then((cells) => cells!.directory());
     expect(directory.count).toBeGreaterThan(2);
