@@ -24,10 +24,12 @@ const rows = [...page.matchAll(/^\| ([A-Z]\d+) \|(.*)\|$/gm)].map(([all, number 
   const [, implemented = "", shown = ""] = rest.split(/(?<!\\)\|/);
   return { number, implemented, shown, all };
 });
-const formats: { readonly [letter: string]: { readonly folder: string; readonly set: "zarr" | "zarr-vectors" } } = {
+type Set = "zarr" | "zarr-vectors" | "precomputed";
+const formats: { readonly [letter: string]: { readonly folder: string; readonly set: Set } } = {
   S: { folder: "src/format/zarr", set: "zarr" },
   M: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
   V: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
+  U: { folder: "src/format/precomputed/sharded", set: "precomputed" },
 };
 const formatOf = ({ number }: Row) => formats[number[0]!]!;
 const pathOf = (row: Row, name: string): string =>
@@ -73,7 +75,11 @@ it("names tests that exist", () => {
 
 it("names golden stores that exist", () => {
   const wrong: string[] = [];
-  const names = { zarr: storesOf("zarr"), "zarr-vectors": storesOf("zarr-vectors") };
+  const names = {
+    zarr: storesOf("zarr"),
+    "zarr-vectors": storesOf("zarr-vectors"),
+    precomputed: storesOf("precomputed"),
+  };
   for (const row of rows)
     for (const [, name = ""] of row.shown.matchAll(/test\/conformance, ([\w./*\\-]+)/g)) {
       const pattern = name.replaceAll("\\", "").replaceAll(".", "\\.").replaceAll("*", ".*");
@@ -84,7 +90,7 @@ it("names golden stores that exist", () => {
 });
 
 /** The folders of a golden set, down to three names. */
-function storesOf(set: "zarr" | "zarr-vectors"): string[] {
+function storesOf(set: Set): string[] {
   const below = (path: string, depth: number): string[] =>
     readdirSync(join(fixtures(set), path), { withFileTypes: true }).flatMap((entry) => {
       if (!entry.isDirectory()) return [];

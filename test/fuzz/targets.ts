@@ -3,6 +3,8 @@ import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
 import { dracoTargets } from "./targets-draco.js";
 import { metadataTargets } from "./targets-metadata.js";
+import { precomputedTargets } from "./targets-precomputed.js";
+import { precomputedVectorTargets } from "./targets-precomputed-vectors.js";
 import { queryTargets } from "./targets-query.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
@@ -16,6 +18,8 @@ export const targets: readonly Target[] = [
   ...twinTargets,
   ...storeTargets,
   ...queryTargets,
+  ...precomputedTargets,
+  ...precomputedVectorTargets,
   ...zarrVectorsMetaTargets,
   ...zarrVectorsTargets,
 ];

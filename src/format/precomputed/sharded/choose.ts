@@ -22,6 +22,7 @@ export interface ValuesToCome {
   readonly mortonBits?: number | undefined;
 }
 
+/** A sharding, and why it is this one. */
 export interface ChosenSharding {
   readonly sharding: Sharding;
   /** Sentences for people, one for each choice. */
@@ -36,6 +37,7 @@ const GRID_PRESHIFT = 9;
 /** Below this, what gzip adds to a value is more than it saves. */
 const SMALL = 100;
 
+/** The sharding that suits so many values of such a size. */
 export function chooseSharding({ count, bytes, compressed = false, mortonBits }: ValuesToCome): ChosenSharding {
   if (!Number.isSafeInteger(count) || count < 0 || !(bytes >= 0) || (mortonBits ?? 0) > 64)
     throw new InvalidInput(`a sharding is chosen for a number of values and of bytes, found ${count} and ${bytes}`);
