@@ -96,6 +96,7 @@ export interface ValueEditor extends ValueWriter {
 
 /** The files of values that are not sharded. */
 export interface ValueNames {
+  /** The name of the file that holds the value of an id. */
   nameOf(id: bigint): string;
   /** Undefined for files that are no value. */
   idOf(name: string): bigint | undefined;
