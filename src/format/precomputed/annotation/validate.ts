@@ -11,10 +11,12 @@
 import type { Json } from "../../../bytes/json.js";
 import type { Finding, ValidateOptions } from "../../../model/format.js";
 import { Morton } from "../../../space/morton.js";
+import type { Prefix } from "../../../store/key.js";
+import type { Store } from "../../../store/types.js";
 import { checkValues } from "../check-values.js";
 import { folderOf, type InfoAt } from "../info.js";
 import { failure, finding } from "../rules.js";
-import { openValues } from "../values.js";
+import { openValues, type ValueReader, verifyValues } from "../values.js";
 import { cellBox, extent, touchedCells } from "./cells.js";
 import { Crosscheck } from "./crosscheck.js";
 import { AnnotationInfo } from "./info.js";
@@ -39,8 +41,8 @@ export async function* validateAnnotations(place: InfoAt, options: ValidateOptio
     yield finding("alignment", where, collection.notes[0]!, "write the records again, with each value in its place");
   else for (const note of collection.notes) yield finding("alignment-unknown", where, note);
   const check = new Crosscheck(info);
-  yield* checkCells(collection, check, options);
-  yield* checkIds(collection, check, options);
+  yield* checkCells(place, collection, check, options);
+  yield* checkIds(place, collection, check, options);
   yield* checkRelated(place, collection, check, options);
   if (level >= 5) yield* check.end(collection.url);
 }
@@ -89,13 +91,20 @@ function* checkInfo(info: AnnotationInfo, { info: document, where }: InfoAt): Ge
 
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 
+/** What shards are like by themselves; that values decode is looked at one by one. */
+async function* checkShards(store: Store, at: Prefix, { sharding }: ValueReader, options: ValidateOptions) {
+  if (sharding !== null) yield* verifyValues(store, at, sharding, { ...options, level: 3 });
+}
+
 async function* checkCells(
+  { store }: InfoAt,
   { url, info, form, levels }: AnnotationCollection,
   check: Crosscheck,
   options: ValidateOptions,
 ): AsyncGenerator<Finding> {
-  for (const [number, { values, key, gridShape, chunkSize, limit }] of levels.entries()) {
+  for (const [number, { values, folder, key, gridShape, chunkSize, limit }] of levels.entries()) {
     const grid = { lower: info.lower, gridShape, chunkSize };
+    yield* checkShards(store, folder, values, options);
     yield* checkValues(values, `${url}/${key}`, options, function* (code, bytes) {
       const cell = Morton.decode(code, gridShape);
       const where = `${url}/${key}/${cell?.join("_") ?? code}`;
@@ -135,11 +144,13 @@ function near([min, max]: ReturnType<typeof extent>, box: readonly number[], siz
 }
 
 async function* checkIds(
+  { store }: InfoAt,
   { url, info, form, byId }: AnnotationCollection,
   check: Crosscheck,
   options: ValidateOptions,
 ): AsyncGenerator<Finding> {
   const folder = `${url}/${info.byId.key}`;
+  yield* checkShards(store, byId.folder, byId.values, options);
   yield* checkValues(byId.values, folder, options, function* (id, bytes) {
     const one = parseOne(bytes, id, form, `${folder}/${id}`);
     check.byId(one);
@@ -154,7 +165,9 @@ async function* checkRelated(
   options: ValidateOptions,
 ): AsyncGenerator<Finding> {
   for (const { id: relationship, key, sharding } of info.relationships) {
-    const values = await openValues(store, folderOf(at, key, where), sharding, options);
+    const folder = folderOf(at, key, where);
+    const values = await openValues(store, folder, sharding, options);
+    yield* checkShards(store, folder, values, options);
     yield* checkValues(values, `${url}/${key}`, options, function* (object, bytes) {
       const found = parseList(bytes, form, `${url}/${key}/${object}`);
       for (let i = 0; i < found.ids.length; i++) check.related(found, i, relationship, object);

@@ -8,6 +8,8 @@
  * | `vertex_attributes`  | `{id, data_type, num_components}` each, in the order in which their values are stored     |
  * | `sharding`           | how values lie; absent: a file for each id                                                |
  * | `segment_properties` | the folder of a table with a row for each id, relative to this one                        |
+ *
+ * The transform is always written: cloud-volume does not read skeletons without one.
  */
 import type { JsonObject } from "../../../bytes/json.js";
 import { Corrupt, InvalidInput } from "../../../errors.js";
@@ -51,7 +53,7 @@ export const SkeletonInfo = {
     if (wrong !== undefined) throw new Corrupt(`${where} ${wrong}`, { where });
     const { transform, segment_properties: properties } = info;
     return {
-      transform: transform === undefined ? undefined : Affine.of(asNumbers(transform, 12, "transform", where)),
+      transform: transform === undefined ? undefined : moving(asNumbers(transform, 12, "transform", where)),
       attributes,
       sharding: shardingOf(info, where),
       segmentProperties: properties === undefined ? undefined : asString(properties, "a segment_properties", where),
@@ -64,7 +66,7 @@ export const SkeletonInfo = {
     if (wrong !== undefined) throw new InvalidInput(`the description of the skeletons ${wrong}`);
     return {
       "@type": "neuroglancer_skeletons",
-      ...(transform && { transform: [...transform.rows] }),
+      transform: [...(transform?.rows ?? IDENTITY)],
       vertex_attributes: attributes.map(({ id, type, components }) => ({
         id,
         data_type: type,
@@ -75,6 +77,11 @@ export const SkeletonInfo = {
     };
   },
 };
+
+const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+
+const moving = (rows: readonly number[]): Affine | undefined =>
+  rows.every((value, i) => value === IDENTITY[i]) ? undefined : Affine.of(rows);
 
 function idProblem(attributes: readonly SkeletonAttribute[]): string | undefined {
   if (attributes.some(({ id }) => id === "")) return "has a vertex attribute without a name";

@@ -139,6 +139,13 @@ test("an info says what Neuroglancer will not draw", () => {
   ]);
 });
 
+test("an info always has a transform, which cloud-volume needs; one that moves nothing is none", () => {
+  const written = { transform: undefined, attributes: [], sharding: null, segmentProperties: undefined };
+  const info = SkeletonInfo.format(written);
+  expect(info.transform).toEqual([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
+  expect(SkeletonInfo.parse(info, "x").transform).toBeUndefined();
+});
+
 test("an info that is none is refused", () => {
   const attribute = { id: "a", data_type: "uint8", num_components: 1 };
   for (const info of [

@@ -4,6 +4,7 @@ import { checkValues } from "../check-values.js";
 import { folderOf, type InfoAt } from "../info.js";
 import { openSegmentProperties } from "../properties/read.js";
 import { failure, finding } from "../rules.js";
+import { verifyValues } from "../values.js";
 import { SkeletonInfo } from "./info.js";
 import { skeletonsAt } from "./read.js";
 import { Skeleton } from "./skeleton.js";
@@ -32,6 +33,7 @@ export async function* validateSkeletons(place: InfoAt, options: ValidateOptions
   }
   if (level < 4) return;
   const { values, url } = await skeletonsAt(place, options);
+  if (values.sharding !== null) yield* verifyValues(store, at, values.sharding, { ...options, level: 3 });
   yield* checkValues(values, url, options, function* (id, bytes) {
     const { vertices, unread } = Skeleton.parse(bytes, info.attributes, `${url}/${id}`);
     if (unread > 0)
