@@ -28,16 +28,17 @@ const PIECE = 4 << 20; // bytes of a large value that are in memory at once
 /** The head, once no commit is pending any more: `me` applies the one that is, or waits for who does. */
 export async function settle(log: Log, me: Self, known?: Seen, call?: CallOptions): Promise<Seen> {
   let polls = 0;
-  let silent = { version: "" as string | undefined, since: 0 };
+  let silent = { version: "" as string | undefined, since: 0 }; // by a clock that nobody sets: one that jumps would end every lease
   for (let seen = await Head.see(log, known, call); ; seen = await Head.see(log, seen, call)) {
     const { pending } = seen.head;
     if (pending === undefined) return seen;
-    if (seen.version !== silent.version) silent = { version: seen.version, since: Date.now() };
+    if (seen.version !== silent.version) silent = { version: seen.version, since: performance.now() };
     try {
       if (pending.applier === me.id) {
         if (isStale(log, me)) await claim(log, me, seen);
         else await redo(log, me, seen);
-      } else if (Id.isDead(pending.applier) || Date.now() - silent.since > pending.lease) await claim(log, me, seen);
+      } else if (Id.isDead(pending.applier) || performance.now() - silent.since > pending.lease)
+        await claim(log, me, seen);
       else await pause(Math.random() * Math.min(200, 4 * ++polls), call?.signal);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error; // somebody else has taken over, or was faster

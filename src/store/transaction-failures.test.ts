@@ -1,5 +1,5 @@
 /** What happens to transactions when storage fails, and when others die or sleep. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { at, inPlace, k, logs, reached, read, seenThrough, state, step, text } from "../../test/transactions.js";
 import { Conflict, LimitExceeded, OctavoError } from "../errors.js";
 import { failNth, faultyStore, type Hook } from "../testing/index.js";
@@ -192,6 +192,22 @@ describe("dead or alive", () => {
     await Transaction.begin(store, at);
     expect(Date.now() - started).toBeGreaterThanOrEqual(40);
     expect(await read(store, "data/a")).toBe("new");
+  });
+
+  it("an applier elsewhere is not taken for silent because the clock is set", async () => {
+    const store = await withData();
+    const transaction = await Transaction.begin(faultyStore(store, stuck), at);
+    await transaction.store.set(k("data/a"), text("new"));
+    await transaction.commit();
+    const head = await headOf(store);
+    await store.set(headKey(at), text(JSON.stringify({ ...head, pending: { ...head.pending, applier: stranger() } })));
+    const later = Date.now() + 3_600_000;
+    const clock = vi.spyOn(Date, "now");
+    const waits = Transaction.begin(store, at, { signal: AbortSignal.timeout(60) });
+    setTimeout(() => clock.mockReturnValue(later), 20);
+    await expect(waits).rejects.toMatchObject({ name: "TimeoutError" });
+    clock.mockRestore();
+    expect(await read(store, "data/a")).toBe("1");
   });
 
   it("an applier that is slow but lives says so, and is left alone", async () => {

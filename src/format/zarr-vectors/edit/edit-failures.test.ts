@@ -128,6 +128,41 @@ describe("readers", () => {
     }).rejects.toThrow(Conflict);
   });
 
+  it("that fail while a commit comes in try again, and say Conflict when another one comes", async () => {
+    for (const commits of [1, 2]) {
+      const store = await fresh();
+      let [armed, left] = [false, commits];
+      const torn = faultyStore(store, async ({ kind, at: key }) => {
+        if (key === `${at}zarr.json`) armed = true; // once for every time that it is opened
+        if (!armed || left === 0 || kind !== "get" || !key.includes("/vertices/c/")) return;
+        armed = false;
+        left--;
+        const other = await editZarrVectors(store, at);
+        other.setGroups([[1]]);
+        await other.commit();
+        throw new Corrupt("half of it is new");
+      });
+      const dataset = await openZarrVectors(torn, at);
+      const answer = dataset.select().read();
+      if (commits === 1) expect(listBatch(await answer)).toEqual(listThings("streamlines", before));
+      else await expect(answer).rejects.toThrow(Conflict);
+    }
+  });
+
+  it("that are opened while a commit comes in are opened again", async () => {
+    const store = await fresh();
+    let first = true;
+    const torn = faultyStore(store, async ({ kind, at: key }) => {
+      if (!first || kind !== "get" || !key.endsWith("/0/zarr.json")) return;
+      first = false;
+      await edit(store);
+      throw new Corrupt("half of it is new");
+    });
+    const dataset = await openZarrVectors(torn, at);
+    expect(first).toBe(false);
+    expect(listBatch(await dataset.select().read())).toEqual(listThings("streamlines", after));
+  });
+
   it("who cannot write look for a log only where the root speaks of one", async () => {
     const store = await fresh();
     const asked: string[] = [];

@@ -10,11 +10,11 @@ import type { OpenedStore } from "../nodes/open-nodes.js";
 import { datasetOf, type ZarrVectors } from "./dataset.js";
 
 export async function vectorDataset(opened: OpenedStore, options?: ReadOptions): Promise<ZarrVectors> {
-  let now = await datasetOf(opened, options);
+  let now = await begin(opened, options);
 
   /** The dataset as it is at this moment. */
   async function current(call?: ReadOptions): Promise<ZarrVectors> {
-    if (await now.opened.changed(call)) now = await datasetOf(await now.opened.reopen(), options);
+    if (await now.opened.changed(call)) now = await begin(await now.opened.reopen(), options);
     return now;
   }
   const conflict = (): Conflict =>
@@ -35,7 +35,7 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
       } catch (error) {
         const maybe = await again(used, call, false).catch(() => false);
         if (maybe && tries === 0) continue;
-        throw error;
+        throw maybe ? conflict() : error;
       }
       if (!(await again(used, call, tries > 0))) return answer;
     }
@@ -94,4 +94,14 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     source: async (level, call, geometry) => (await current(call)).source(level, call, geometry),
     select: selectionOf,
   };
+}
+
+/** Opening reads documents, too, and a commit may come in between. */
+async function begin(opened: OpenedStore, options: ReadOptions | undefined): Promise<ZarrVectors> {
+  try {
+    return await datasetOf(opened, options);
+  } catch (error) {
+    if (!(await opened.changed(options).catch(() => false))) throw error;
+    return datasetOf(await opened.reopen(), options);
+  }
 }
