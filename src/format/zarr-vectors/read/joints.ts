@@ -4,7 +4,7 @@
  * chunks in question alone.
  */
 import type { ReadOptions } from "../../../model/dataset.js";
-import type { ChunkTable, Joints, Placement } from "../../../model/source.js";
+import type { ChunkTable, Joints, LinkSet, Placement } from "../../../model/source.js";
 import { hullTest } from "../../../query/hull.js";
 import { runOf } from "../../../query/links.js";
 import { grown } from "../../../query/samples.js";
@@ -144,7 +144,10 @@ class JointList {
   }
 }
 
-/** The joints that links say: of each the last vertex of a part and the first of the next, in different chunks. */
+/**
+ * The joints that links say: of each the last vertex of a part and the first of the next, in different chunks. All at once: what
+ * is asked for of their chunks is then asked for once, and not once for each array of links.
+ */
 export async function* linkedJoints(
   context: {
     readonly links: (options?: ReadOptions) => Promise<LinkSource | undefined>;
@@ -155,38 +158,27 @@ export async function* linkedJoints(
   meets: (min: Float64Array, max: Float64Array) => boolean,
   options?: ReadOptions,
 ): AsyncGenerator<Joints> {
-  const { tiles } = context;
   const links = await context.links(options);
-  if (links === undefined) return;
-  for await (const { count, width, chunks, vertices } of links.read({ meets }, [], options)) {
-    if (width !== 2 || count === 0) continue;
-    const used = [...new Set(chunks)];
-    const parts = new Map<number, Uint32Array>();
-    for await (const tile of tiles.read(used, ONLY_PARTS, options)) parts.set(tile.chunk, tile.parts);
-    const owners = await column.ids(used, options);
-    const [chunkA, chunkB] = [new Int32Array(count), new Int32Array(count)];
-    const [partA, partB] = [new Uint32Array(count), new Uint32Array(count)];
-    const ids: bigint[] = [];
+  if (links?.width !== 2) return;
+  const sets: LinkSet[] = [];
+  for await (const set of links.read({ meets }, [], options)) sets.push(set);
+  const used = [...new Set(sets.flatMap(({ chunks }) => [...new Set(chunks)]))];
+  const parts = new Map<number, Uint32Array>();
+  for await (const tile of context.tiles.read(used, ONLY_PARTS, options)) parts.set(tile.chunk, tile.parts);
+  const owners = await column.ids(used, options);
+  const ids: bigint[] = [];
+  for (const { count, chunks, vertices } of sets)
+    for (let l = 0; l < count; l++)
+      ids.push(owners.get(chunks[2 * l]!)![runOf(parts.get(chunks[2 * l]!)!, vertices[2 * l]!)] ?? -1n);
+  const rows = await rowsOf(ids);
+  const joints = new JointList();
+  let joint = 0;
+  for (const { count, chunks, vertices } of sets) {
+    const part = (end: number): number => runOf(parts.get(chunks[end]!)!, vertices[end]!);
     for (let l = 0; l < count; l++) {
-      [chunkA[l], chunkB[l]] = [chunks[2 * l]!, chunks[2 * l + 1]!];
-      partA[l] = runOf(parts.get(chunkA[l]!)!, vertices[2 * l]!);
-      partB[l] = runOf(parts.get(chunkB[l]!)!, vertices[2 * l + 1]!);
-      ids.push(owners.get(chunkA[l]!)![partA[l]!] ?? -1n);
-    }
-    const object = await rowsOf(ids);
-    const own = object.reduce((sum, row) => sum + (row >= 0 ? 1 : 0), 0);
-    if (own === count) yield { count, object, chunkA, partA, chunkB, partB };
-    else {
-      const keep = Array.from(object.keys()).filter((l) => object[l]! >= 0);
-      const pick = <T extends Int32Array | Uint32Array>(from: T): T => from.filter((_, l) => object[l]! >= 0) as T;
-      yield {
-        count: keep.length,
-        object: pick(object),
-        chunkA: pick(chunkA),
-        partA: pick(partA),
-        chunkB: pick(chunkB),
-        partB: pick(partB),
-      };
+      const row = rows[joint++]!;
+      if (row >= 0) joints.add(row, chunks[2 * l]!, part(2 * l), chunks[2 * l + 1]!, part(2 * l + 1));
     }
   }
+  if (joints.count > 0) yield joints.done();
 }
