@@ -1,5 +1,5 @@
 /** The formats there are, in the order in which a place is asked whether it is theirs. A new one is one more line. */
-import { precomputed } from "./format/precomputed/index.js";
+import { precomputed } from "./format/precomputed/format.js";
 import { zarr } from "./format/zarr/format.js";
 import { zarrVectors } from "./format/zarr-vectors/index.js";
 import type { Format } from "./model/format.js";

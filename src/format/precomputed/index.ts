@@ -1,7 +1,27 @@
 /** Neuroglancer precomputed: volumes, skeletons, meshes, annotations and segment properties, sharded or not. */
-import type { Format } from "../../model/format.js";
-import { readInfo } from "./info.js";
-
+export type { AnnotationDataset } from "./annotation/dataset.js";
+export type {
+  AnnotationInfo,
+  AnnotationProperty,
+  AnnotationType,
+  PropertyType,
+  SpatialLevel,
+  ValuesAt,
+} from "./annotation/info.js";
+export type { Annotations, Related } from "./annotation/list.js";
+export { type AnnotationCollection, type OpenedLevel, openAnnotations } from "./annotation/read.js";
+export {
+  type AnnotationDescription,
+  type AnnotationsWritten,
+  type AnnotationWriteOptions,
+  type AnnotationWriter,
+  createAnnotations,
+} from "./annotation/write.js";
+export { precomputed } from "./format.js";
+export type { SegmentPropertiesDataset } from "./properties/dataset.js";
+export type { SegmentProperties, SegmentProperty } from "./properties/properties.js";
+export { openSegmentProperties } from "./properties/read.js";
+export { writeSegmentProperties } from "./properties/write.js";
 export {
   type ChosenSharding,
   chooseSharding,
@@ -10,6 +30,17 @@ export {
 export type { Compacted, CompactOptions } from "./sharded/edit.js";
 export { formatSharding, parseSharding } from "./sharded/parse.js";
 export type { Sharding, ShardingDocument } from "./sharded/types.js";
+export type { SkeletonDataset } from "./skeleton/dataset.js";
+export type { SkeletonAttribute, SkeletonInfo } from "./skeleton/info.js";
+export { openSkeletons, type Skeletons } from "./skeleton/read.js";
+export type { Skeleton } from "./skeleton/skeleton.js";
+export {
+  createSkeletons,
+  type SkeletonDescription,
+  type SkeletonsWritten,
+  type SkeletonWriteOptions,
+  type SkeletonWriter,
+} from "./skeleton/write.js";
 export {
   compactValues,
   createValues,
@@ -29,37 +60,3 @@ export {
   verifyValues,
   type WriteValuesOptions,
 } from "./values.js";
-
-/** Precomputed as a format. */
-export const precomputed: Format = {
-  id: "precomputed",
-  name: "Neuroglancer precomputed",
-  async detect(store, at, options) {
-    const place = await readInfo(store, at, options);
-    if (place === undefined) return undefined;
-    const kind = (await import("./open.js")).kindOf(place);
-    return (
-      kind && {
-        format: "precomputed",
-        version: "1",
-        summary: `Neuroglancer precomputed, ${kind.name}`,
-        open: async () => (await kind.load()).open(place, options),
-      }
-    );
-  },
-  async open(store, at, options) {
-    const { findKind } = await import("./open.js");
-    const { kind, place } = await findKind(store, at, options);
-    return kind.open(place, options);
-  },
-  async *validate(store, at, options) {
-    const { findKind } = await import("./open.js");
-    const { kind, place } = await findKind(store, at, options);
-    yield* kind.validate(place, options);
-  },
-  async repair(store, at, options) {
-    const { findKind } = await import("./open.js");
-    const { kind, place } = await findKind(store, at, options);
-    return (await kind.repair?.(place, options)) ?? { fixed: [], left: [] };
-  },
-};

@@ -13,7 +13,7 @@ export interface RowDataset extends Pick<VectorDataset, "url" | "axes" | "bounds
   readonly geometry: Geometry;
   /** What a query needs of a level: less than all of it, where the query says so itself. */
   source(level: number, query: Query, options?: ReadOptions): Promise<LevelSource>;
-  ids(options?: ReadOptions): Promise<BigUint64Array>;
+  ids(level: number, options?: ReadOptions): Promise<BigInt64Array | BigUint64Array>;
   /** What the query would read at most, without reading it. */
   plan(query: Query, level: number, options?: ReadOptions): Promise<ReadPlan>;
 }
@@ -52,7 +52,7 @@ export function rowDataset(own: RowDataset): VectorDataset {
     schema: async (level = 0, options) => (await source(level, options)).schema(options),
     async objectIds(level = 0, options) {
       check(level);
-      return own.ids(options);
+      return own.ids(level, options);
     },
     groups: async () => [],
     async groupMembers(group) {

@@ -138,7 +138,10 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
       relationships: info.relationships.map(({ id }) => id),
     },
     notes: [...collection.notes, ...(SAYS[info.type] ?? [])],
-    ids: (now) => allIds(byId.values, { limits, ...now }),
+    async ids(level, now) {
+      if (level === 0) return allIds(byId.values, { limits, ...now });
+      return (await (await cellSource(level, {}, { limits, ...now })).objects?.ids()) ?? new BigUint64Array();
+    },
     async plan(query, level, now = {}) {
       if (query.object !== undefined) return costOf(named, namedIds(query.object), now);
       if (levels.length === 0) return costOf(named, undefined, now);

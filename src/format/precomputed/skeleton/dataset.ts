@@ -16,6 +16,9 @@ import { type Piece, rowSource } from "../row-source.js";
 import { skeletonsAt } from "./read.js";
 import type { Skeleton } from "./skeleton.js";
 
+/** Nobody knows where skeletons lie before they are read. */
+const EVERYWHERE = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+
 /** Skeletons, opened. */
 export interface SkeletonDataset extends VectorDataset {
   readonly skeletons: Awaited<ReturnType<typeof skeletonsAt>>;
@@ -45,19 +48,11 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
     url,
     geometry: "skeletons",
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nanometer" })),
-    bounds: { min: [0, 0, 0].map(() => Number.NEGATIVE_INFINITY), max: [0, 0, 0].map(() => Number.POSITIVE_INFINITY) },
-    levels: [
-      {
-        level: 0,
-        vertices: undefined,
-        objects: undefined,
-        chunkShape: [0, 0, 0].map(() => Number.POSITIVE_INFINITY),
-        binShape: [0, 0, 0],
-      },
-    ],
+    bounds: { min: EVERYWHERE.map((size) => -size), max: EVERYWHERE },
+    levels: [{ level: 0, vertices: undefined, objects: undefined, chunkShape: EVERYWHERE, binShape: EVERYWHERE }],
     attributes: {},
     notes: info.undrawn,
-    ids: (now = {}) => allIds(values, { limits, ...now }),
+    ids: (_level, now) => allIds(values, { limits, ...now }),
     plan: ({ object }, _level, now) => costOf(files, object && namedIds(object), now),
     async source(level, query, now = {}) {
       const reading = { limits, ...now };
