@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { concat } from "../src/bytes/concat.js";
 import { decodeSegmentation, encodeSegmentation } from "../src/codec/compressed-segmentation.js";
 import type { ChunkSpec } from "../src/codec/types.js";
-import { type Block, loadWasmKernel, plainKernel } from "../src/kernel/index.js";
+import { type Block, loadLabelKernel } from "../src/kernel/labels.js";
 import { pythonOf } from "../test/interop/peers.js";
 
 const ROUNDS = 15;
@@ -57,7 +57,7 @@ function best(work: () => void): number {
   return least;
 }
 
-const kernel = (await loadWasmKernel()) ?? plainKernel;
+const kernel = await loadLabelKernel();
 const rate = (seconds: number): string => `${Math.round((CHUNKS * SIDE ** 3) / seconds / 1e6)}`.padStart(8);
 console.log("million voxels per CPU second   Octavo  cloud-volume  times");
 for (const size of [8, 4] as const) {

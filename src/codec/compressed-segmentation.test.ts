@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Corrupt, InvalidInput } from "../errors.js";
-import { type Block, type Kernel, loadWasmKernel, plainKernel } from "../kernel/index.js";
+import { type Block, type LabelKernel, loadWasmLabelKernel, plainLabelKernel } from "../kernel/labels.js";
 import { CodecChain } from "./chain.js";
 import { compressedSegmentationCodec, decodeSegmentation, encodeSegmentation } from "./compressed-segmentation.js";
 import type { ChunkSpec } from "./types.js";
 
-const wasm = (await loadWasmKernel())!;
-const kernels: readonly Kernel[] = [wasm, plainKernel];
+const wasm = (await loadWasmLabelKernel())!;
+const kernels: readonly LabelKernel[] = [wasm, plainLabelKernel];
 
 const specOf = (shape: readonly number[], size: 4 | 8): ChunkSpec => ({
   shape,

@@ -9,7 +9,7 @@
  */
 import { isFixed } from "../bytes/dtype.js";
 import { Corrupt, InvalidInput } from "../errors.js";
-import { type Block, decodeFault, type Kernel, loadKernel, segmentationRoom } from "../kernel/index.js";
+import { type Block, decodeFault, type LabelKernel, loadLabelKernel, segmentationRoom } from "../kernel/labels.js";
 import { placeFor } from "./room.js";
 import type { ChunkSpec, CodecEntry, Into } from "./types.js";
 
@@ -23,7 +23,7 @@ export const compressedSegmentationCodec: CodecEntry = {
       throw new InvalidInput(
         `compressed_segmentation should have a block_size of three whole numbers above 0 whose product is at most 2^24, found ${JSON.stringify(block)}`,
       );
-    const kernel = await loadKernel();
+    const kernel = await loadLabelKernel();
     return {
       kind: "array-bytes",
       decode: (bytes, spec, _limits, into) => decodeSegmentation(bytes, spec, block, kernel, into),
@@ -54,7 +54,7 @@ export function decodeSegmentation(
   bytes: Uint8Array,
   spec: ChunkSpec,
   block: Block,
-  kernel: Kernel,
+  kernel: LabelKernel,
   into?: Into,
 ): Uint8Array {
   const { channels, volume, voxels, size } = partsOf(spec);
@@ -86,7 +86,7 @@ export function decodeSegmentation(
   return place;
 }
 
-export function encodeSegmentation(data: Uint8Array, spec: ChunkSpec, block: Block, kernel: Kernel): Uint8Array {
+export function encodeSegmentation(data: Uint8Array, spec: ChunkSpec, block: Block, kernel: LabelKernel): Uint8Array {
   const { channels, volume, voxels, size } = partsOf(spec);
   if (data.length !== channels * voxels * size)
     throw new InvalidInput(

@@ -40,7 +40,10 @@ export interface Loops {
   readonly snappyEncode: EncodeLoop;
   /** `effort` is how many candidates are tried at each place. */
   readonly lz4hcEncode: EncodeLoop;
+}
 
+/** The loops of compressed_segmentation, a kernel of their own: what reads no labels does not load them. */
+export interface LabelLoops {
   /**
    * One channel of compressed_segmentation, `words` of 32 bits, to sx × sy × sz voxels of `size` bytes, 4 or 8, x fastest, in
    * blocks of bx × by × bz; 0, or as `decodeFault` has it. Addresses are multiples of 4, of voxels multiples of `size`.
@@ -69,18 +72,22 @@ export type DecodeLoop = (src: number, srcLen: number, dst: number, dstLen: numb
 /** Encodes into at most `room` bytes and returns how many they are; 0 when they do not fit. */
 export type EncodeLoop = (src: number, srcLen: number, dst: number, room: number, effort: number) => number;
 
-export interface Workspace extends Loops {
+interface Room {
   /** The whole memory; dead after the next `reserve`. */
   readonly memory: Uint8Array;
   /** The first address of the room that was asked for. */
   readonly start: number;
 }
 
-export interface Kernel {
+export interface KernelOf<L> {
   readonly kind: "wasm" | "plain";
   /** A workspace with room for `size` bytes, and slack behind them. */
-  reserve(size: number): Workspace;
+  reserve(size: number): L & Room;
 }
+
+export type Workspace = Loops & Room;
+export type Kernel = KernelOf<Loops>;
+export type LabelKernel = KernelOf<LabelLoops>;
 
 /** Behind the last byte of a workspace: loops in steps of 16 bytes read and write past the end. */
 export const slack = 64;

@@ -13,6 +13,7 @@ import { zstdWith } from "../../src/codec/zstd.js";
 import { nativeZstd, wasmZstd } from "../../src/codec/zstd-engine.js";
 import { LimitExceeded, OctavoError } from "../../src/errors.js";
 import { loadKernel, plainKernel } from "../../src/kernel/index.js";
+import { loadLabelKernel, plainLabelKernel } from "../../src/kernel/labels.js";
 import { defaultLimits, type Limits } from "../../src/limits.js";
 import type { Decoder, Target } from "./driver.js";
 import { chunks } from "./seeds.js";
@@ -88,7 +89,7 @@ export const twinTargets: readonly Target[] = [
     };
   }),
   twins("compressed_segmentation", async () => {
-    const kernel = await loadKernel();
+    const kernel = await loadLabelKernel();
     const chunk: ChunkSpec = {
       shape: [2, 4, 4, 8],
       dtype: { kind: "uint", size: 8, endian: "little" },
@@ -98,7 +99,7 @@ export const twinTargets: readonly Target[] = [
       seeds: chunks().map((data) => encodeSegmentation(data, chunk, [8, 4, 2], kernel)),
       both: [
         (bytes) => decodeSegmentation(bytes, chunk, [8, 4, 2], kernel),
-        (bytes) => decodeSegmentation(bytes, chunk, [8, 4, 2], plainKernel),
+        (bytes) => decodeSegmentation(bytes, chunk, [8, 4, 2], plainLabelKernel),
       ],
     };
   }),
