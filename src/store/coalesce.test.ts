@@ -30,6 +30,16 @@ describe("coalesce", () => {
       value.slice(41, 42),
     ]);
   });
+  it("closes further gaps where there would be too many requests, as long as that is not more than was asked for", async () => {
+    const { below, store } = await merging({ gap: 10, requests: 2 });
+    const asked = [at(0, 50), at(100, 50), at(400, 50), at(990, 10)];
+    const got = await Promise.all(asked.map((r) => store.get(k("v"), r)));
+    const ranges = below.log.map(({ range }) => range as { offset: number; length: number });
+    expect(ranges.sort((a, b) => a.offset - b.offset)).toEqual(
+      [at(0, 150), at(400, 50), at(990, 10)].map((r) => r.range),
+    );
+    expect(got[1]).toEqual(value.slice(100, 150));
+  });
   it("also merges what is asked for a few promises later", async () => {
     const { below, store } = await merging({ gap: 10 });
     const later = async () => {
