@@ -58,19 +58,21 @@ async function* everyPoint(
   let sizes = new Map<number, Uint32Array>();
   let vertices = 0;
   for (let from = 0; from < chunks.length; from += GROUP) {
-    for (const [chunk, parts] of await partSizes(source, Int32Array.from(chunks.slice(from, from + GROUP)), options)) {
-      sizes.set(chunk, parts);
-      vertices += parts.at(-1)!;
+    const some = chunks.slice(from, from + GROUP);
+    const known = await partSizes(source, Int32Array.from(some), options);
+    for (const chunk of some) {
+      sizes.set(chunk, known.get(chunk)!);
+      vertices += known.get(chunk)!.at(-1)!;
+      if (vertices < target && chunk !== chunks.at(-1)) continue;
+      if (vertices > 0) yield assemble(source, asItems(sizes), wanted, noLinks, options, true);
+      [sizes, vertices] = [new Map(), 0];
     }
-    if (vertices < target && from + GROUP < chunks.length) continue;
-    if (vertices > 0) yield assemble(source, asItems(sizes), wanted, noLinks, options, true);
-    [sizes, vertices] = [new Map(), 0];
   }
 }
 
 /** Each chunk with all its parts as one thing that nobody owns. */
 function asItems(sizes: ReadonlyMap<number, Uint32Array>): Items {
-  const chunk = Int32Array.from(sizes.keys()).sort();
+  const chunk = Int32Array.from(sizes.keys());
   return {
     rows: new Int32Array(chunk.length).fill(-1),
     place: {
