@@ -60,3 +60,21 @@ export {
   verifyValues,
   type WriteValuesOptions,
 } from "./values.js";
+export {
+  type Boxes,
+  type CreateVolumeOptions,
+  createVolume,
+  downsample,
+  type Method,
+  openVolume,
+  type Scale,
+  type Triple,
+  type VolumeArray,
+  type VolumeDescription,
+  type VolumeEncoding,
+  type VolumeInfo,
+  type VolumeWriter,
+  volumeInfo,
+  type WriteVolumeOptions,
+  writeVolume,
+} from "./volume/index.js";

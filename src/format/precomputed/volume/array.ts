@@ -1,14 +1,15 @@
 /** A scale of a volume as an array [x, y, z, channel], and a volume as its scales. */
 import type { JsonObject } from "../../../bytes/json.js";
+import { NotFound } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import type { NdArray, Region } from "../../../model/array.js";
 import type { ArrayDataset, ReadArrayOptions, ReadOptions, ReadPlan, StoredChunk } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
-import type { Prefix } from "../../../store/key.js";
+import { Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
 import { checkChunkBytes } from "../../zarr/document.js";
 import { urlOf } from "../../zarr/node.js";
-import type { InfoAt } from "../info.js";
+import { type InfoAt, readInfo } from "../info.js";
 import { ChunkGrid } from "./chunks.js";
 import { parseVolume, scalePrefix } from "./info.js";
 import { planVolume, readVolume, storedVolume } from "./read.js";
@@ -32,8 +33,20 @@ export interface VolumeArray extends ArrayDataset {
   stored(options?: ReadOptions): AsyncIterable<StoredChunk> | undefined;
 }
 
-/** The finest scale of the volume of an info; `levels` has all of them. */
-export async function openVolume(place: InfoAt, options: FormatOptions = {}): Promise<VolumeArray> {
+/** The finest scale of the volume at a place; `levels` has all of them. */
+export async function openVolume(
+  store: Store,
+  at: Prefix = Prefix.root,
+  options: FormatOptions = {},
+): Promise<VolumeArray> {
+  const place = await readInfo(store, at, options);
+  if (place !== undefined) return volumeAt(place, options);
+  const where = `${store.url}/${at}info`;
+  throw new NotFound(`${where} should be the info of a volume, but is not there`, { where });
+}
+
+/** The same where the info has been read. */
+export async function volumeAt(place: InfoAt, options: FormatOptions = {}): Promise<VolumeArray> {
   const info = parseVolume(place);
   const limits = withLimits(options.limits);
   for (const scale of info.scales)

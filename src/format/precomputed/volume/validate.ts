@@ -8,7 +8,7 @@ import type { InfoAt } from "../info.js";
 import { failure, finding } from "../rules.js";
 import { verifySharded } from "../sharded/verify.js";
 import type { ValueReader } from "../values.js";
-import { openVolume, type VolumeArray } from "./array.js";
+import { type VolumeArray, volumeAt } from "./array.js";
 import { ChunkGrid } from "./chunks.js";
 import { codingOf, type ScaleCoding } from "./coding.js";
 import { chunksOf, chunkUrl } from "./read.js";
@@ -17,7 +17,7 @@ export async function* validateVolume(place: InfoAt, options: ValidateOptions = 
   const { level = 5 } = options;
   let volume: VolumeArray;
   try {
-    volume = await openVolume(place, options);
+    volume = await volumeAt(place, options);
   } catch (error) {
     yield failure("info", place.where, error);
     return;

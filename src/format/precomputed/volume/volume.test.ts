@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { fixtures } from "../../../../test/fixtures.js";
 import { encodeUtf8 } from "../../../bytes/text.js";
-import { Conflict, Corrupt, InvalidInput, LimitExceeded, Unsupported } from "../../../errors.js";
+import { Conflict, Corrupt, InvalidInput, LimitExceeded, NotFound, Unsupported } from "../../../errors.js";
 import type { NdArray } from "../../../model/array.js";
 import { ndarray, typed } from "../../../model/elements.js";
 import type { Finding } from "../../../model/format.js";
@@ -17,7 +17,14 @@ import type { Store } from "../../../store/types.js";
 import { recordingStore } from "../../../testing/observe.js";
 import { precomputed } from "../index.js";
 import type { Sharding } from "../sharded/types.js";
-import { createVolume, type VolumeArray, type VolumeDescription, volumeInfo, writeVolume } from "./index.js";
+import {
+  createVolume,
+  openVolume,
+  type VolumeArray,
+  type VolumeDescription,
+  volumeInfo,
+  writeVolume,
+} from "./index.js";
 import { chunksOf } from "./read.js";
 
 const root = join(fixtures("precomputed"), "volumes");
@@ -312,6 +319,7 @@ describe("writing", () => {
   it("replaces a volume only where that is wanted, and then whole", async () => {
     const store = await tinyStore();
     const info = volumeInfo({ size: [2, 2, 2], dtype: uint8 });
+    await expect(openVolume(memoryStore())).rejects.toThrow(NotFound);
     await expect(createVolume(store, Prefix.root, info)).rejects.toThrow(Conflict);
     const writer = await createVolume(store, Prefix.root, info, { overwrite: true });
     await writer.write(undefined, ndarray([2, 2, 2, 1], new Uint8Array(8).fill(7)));
