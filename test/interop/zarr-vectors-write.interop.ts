@@ -11,7 +11,7 @@ import { halfToNumber, numberToHalf } from "../../src/bytes/half.js";
 import type { VectorDescription } from "../../src/format/zarr-vectors/write/description.js";
 import { type BatchParts, createZarrVectors, type VectorWriter } from "../../src/format/zarr-vectors/write/write.js";
 import type { AttributeInfo, Column } from "../../src/model/attributes.js";
-import type { Columns } from "../../src/model/vectors.js";
+import type { Columns, Parametric } from "../../src/model/vectors.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
 import { missingPeer, runPeer } from "./peers.js";
@@ -42,7 +42,7 @@ interface Case {
   readonly name: string;
   readonly description: VectorDescription;
   readonly batches: readonly BatchParts[];
-  readonly more?: (writer: VectorWriter) => void;
+  readonly more?: (writer: VectorWriter) => void | Promise<void>;
 }
 
 /** Paths that wander from chunk to chunk and come back. */
@@ -105,6 +105,24 @@ function linked(seed: number, sizes: readonly number[], width: number, tree: boo
   };
 }
 
+const fewIds = Array.from({ length: 8 }, (_, i) => BigInt(5 * i + 1));
+const PARAMETRIC: Parametric = {
+  objects: [
+    { type: "plane", name: "p", coefficients: [1, 2, 3, 4], coefficientNames: ["A", "B", "C", "D"] },
+    { type: "sphere", name: "s", coefficients: [5, 6, 7, 2.5], coefficientNames: ["cx", "cy", "cz", "r"] },
+  ],
+  columns: columns([info("w", f4), Float32Array.of(1, 2)]),
+  groups: [[1n]],
+};
+/** With an attribute for every five vertices. */
+function marked(batch: BatchParts): BatchParts {
+  const count = batch.positions.length / 3;
+  const ends = Array.from({ length: Math.ceil(count / 5) }, (_, f) => Math.min(count, 5 * f + 5));
+  return {
+    ...batch,
+    fragments: { offsets: Uint32Array.of(0, ...ends), columns: columns([info("mark", i4), Int32Array.from(ends)]) },
+  };
+}
 const names = [5n, 42n, 2n ** 40n + 1n, 2n ** 53n + 1n, 2n ** 62n + 3n];
 const points = (seed: number, dims: number, low = 0): BatchParts => {
   const next = random(seed);
@@ -224,6 +242,23 @@ const cases: readonly Case[] = [
     description: { geometry: "streamlines", dims: 3, chunkShape: 10, sharding: [4, 2, 2], sharedFragments: true },
     batches: [walks(13, 20, 3, undefined), { ...walks(13, 20, 3, undefined) }],
   },
+  ...([{}, { renumber: true }] as const).map(
+    (coarse): Case => ({
+      name: "renumber" in coarse ? "pyramid-renumbered" : "pyramid",
+      description: { geometry: "streamlines", dims: 3, chunkShape: 20, parametric: PARAMETRIC },
+      batches: [walks(21, 8, 3, fewIds)],
+      async more(writer) {
+        const { vertexColumns: _, ...level } = walks(22, 4, 3, fewIds.slice(4));
+        await writer.level(1, { scale: 2, chunkScale: 2, sparsity: 0.5, ...coarse }).add(level);
+        await writer.level(2, { scale: 4, chunkScale: 2, parent: 1, ...coarse }).add(level);
+      },
+    }),
+  ),
+  {
+    name: "fragments",
+    description: { geometry: "streamlines", dims: 3, chunkShape: 40 },
+    batches: [marked(walks(23, 6, 3, undefined))],
+  },
   {
     name: "graph",
     description: { geometry: "graph", dims: 3, chunkShape: 50 },
@@ -263,13 +298,22 @@ const cases: readonly Case[] = [
 
 type Plain = number | string | null | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 interface Found {
-  readonly dump: { readonly levels: { readonly "0": Level } };
-  readonly typed: { readonly all: { readonly [key: string]: Plain }; readonly texts: unknown };
+  readonly dump: { readonly levels: { readonly [level: string]: Level; readonly "0": Level } };
+  readonly typed: {
+    readonly parametric?: unknown;
+    readonly all: { readonly [key: string]: Plain };
+    readonly texts: unknown;
+  };
   readonly validate_level5: { readonly ok: boolean; readonly errors: string[] };
 }
 interface Level {
+  readonly metadata: { readonly zarr_vectors_level: { readonly [key: string]: Plain } };
   readonly chunks: {
-    readonly [chunk: string]: { readonly vertices_by_fragment: Plain; readonly vertex_attributes?: Plain };
+    readonly [chunk: string]: {
+      readonly vertices_by_fragment: Plain;
+      readonly vertex_attributes?: Plain;
+      readonly fragment_attributes?: { readonly [name: string]: Plain };
+    };
   };
   readonly object_manifests: readonly (readonly (readonly [readonly number[], number])[])[];
   readonly object_id_table: { readonly data: readonly Plain[] } | null;
@@ -340,7 +384,7 @@ describe.skipIf(reason !== undefined)(`Zarr Vectors in 0.9.2${reason === undefin
         description,
       );
       for (const batch of batches) await writer.add(batch);
-      more?.(writer);
+      await more?.(writer);
       await writer.commit();
     }
     const paths = cases.map(({ name }) => join(folder, `${name}.zarrvectors`));
@@ -426,6 +470,42 @@ describe.skipIf(reason !== undefined)(`Zarr Vectors in 0.9.2${reason === undefin
     if (sharedFragments === true) expect(rows.size).toBeGreaterThan(0);
   });
 
+  it.each(["pyramid", "pyramid-renumbered"])("reads the levels of a %s", (name) => {
+    const { dump, typed } = found.get(name)!;
+    const path = walks(22, 4, 3, fewIds.slice(4));
+    const named = Array.from({ length: path.positions.length / 3 }, (_, v) =>
+      path.positions.subarray(3 * v, 3 * v + 3).join(" "),
+    );
+    for (const number of ["1", "2"]) {
+      const { chunks, object_manifests: manifests, object_id_table: table, metadata, ...rest } = dump.levels[number]!;
+      const rows = name === "pyramid" ? [-1, -1, -1, -1, 0, 1, 2, 3] : [0, 1, 2, 3];
+      const ids = name === "pyramid" ? fewIds : [0n, 1n, 2n, 3n];
+      expect(table!.data.map(idOf)).toEqual(ids);
+      for (const [row, manifest] of manifests.entries())
+        expect(
+          manifest.flatMap(([chunk, f]) => list(list(chunks[chunk.join(".")]!.vertices_by_fragment)[f]!).map(nameOf)),
+        ).toEqual(rows[row]! < 0 ? [] : named.slice(path.parts![rows[row]!], path.parts![rows[row]! + 1]));
+      if (name === "pyramid")
+        expect(metadata.zarr_vectors_level).toMatchObject({ preserves_object_ids: true, inherited_num_objects: 8 });
+      else expect(rest.object_attributes!.level0_object_id!.data.data.map(idOf)).toEqual(fewIds.slice(4));
+      expect(metadata.zarr_vectors_level).toMatchObject({ bin_ratio: number === "1" ? [2, 2, 2] : [4, 4, 4] });
+    }
+    expect(JSON.stringify(typed.parametric)).toContain("sphere");
+  });
+
+  it("reads attributes of fragments", () => {
+    const seen = new Set<Plain>();
+    for (const { vertices_by_fragment, fragment_attributes } of Object.values(
+      found.get("fragments")!.dump.levels["0"].chunks,
+    )) {
+      const marks = list(fragment_attributes!.mark!).flat();
+      expect(marks).toHaveLength(list(vertices_by_fragment).length);
+      for (const mark of marks) seen.add(mark);
+    }
+    const { fragments } = marked(walks(23, 6, 3, undefined));
+    expect([...seen].sort()).toEqual([...fragments!.offsets.subarray(1)].sort());
+  });
+
   it("reads objects, texts, groups and what is empty", () => {
     const level = found.get("points-objects")!.dump.levels["0"];
     expect(level.object_id_table!.data.map(idOf)).toEqual(names);
@@ -455,5 +535,56 @@ describe.skipIf(reason !== undefined)(`Zarr Vectors in 0.9.2${reason === undefin
       true,
     ]);
     expect(found.get("empty")!.typed.all).toMatchObject({ vertex_count: 0 });
+  });
+
+  it("edits a store of shards as it edits one without", async () => {
+    const path = walks(
+      24,
+      40,
+      3,
+      Array.from({ length: 40 }, (_, i) => BigInt(i)),
+    );
+    const edits = [
+      {
+        op: "add_object",
+        vertices: [
+          [3, 3, 3],
+          [20, 20, 20],
+          [50, 20, 70],
+          [51, 22, 71],
+        ],
+      },
+      { op: "remove_object", object: 4, atomic: false },
+      { op: "edit_vertex", object: 7, index: 0, pos: [10, 10, 10], atomic: false },
+      { op: "edit_attribute", scope: "object", name: "length", object: 5, value: 12.5 },
+      { op: "vacuum" },
+    ];
+    const dumps = [];
+    for (const sharding of ["none", 2, [4, 8, 8]] as const) {
+      const place = `edited-${String(sharding)}`;
+      const writer = await createZarrVectors(
+        fileStore(join(folder, place), { durability: "none" }),
+        Prefix.of("a.zarrvectors"),
+        {
+          geometry: "streamlines",
+          dims: 3,
+          chunkShape: 12.5,
+          bounds: { min: [0, 0, 0], max: [100, 100, 100] },
+          sharding,
+        },
+      );
+      await writer.add(path);
+      await writer.commit();
+      const store = join(folder, place, "a.zarrvectors");
+      const answers = runPeer("zarr-vectors-0.9", "zv_edit.py", store, JSON.stringify(edits)).trim().split("\n");
+      expect(answers.map((line) => (JSON.parse(line) as { error?: string }).error)).toEqual(edits.map(() => undefined));
+      const { dump, validate_level5: validation } = JSON.parse(
+        runPeer("zarr-vectors-0.9", "zv_dump.py", store),
+      ) as Found;
+      expect(validation.errors).toEqual([]);
+      dumps.push(dump.levels["0"]);
+    }
+    expect(dumps[1]).toEqual(dumps[0]);
+    expect(dumps[2]).toEqual(dumps[0]);
   });
 });
