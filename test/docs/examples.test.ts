@@ -40,6 +40,13 @@ const expected: Record<string, readonly string[]> = {
     "now: 2 3 4 5 6 7 8 9",
     "valid",
   ],
+  publish: [
+    "some dozens of values",
+    "open: 1",
+    "the first of 50 vertices: at most 6",
+    "the next: at most 3",
+    "hundreds in a box: at most 24",
+  ],
   "convert-old": [
     "12 of 12 chunks",
     "copied 12, encoded anew 0",
