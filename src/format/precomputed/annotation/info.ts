@@ -28,6 +28,7 @@ export type AnnotationType = (typeof ANNOTATION_TYPES)[number];
 
 /** bool is known to Neuroglancer since 2026, to nobody else. */
 export const PROPERTY_TYPES = [...NUMBER_TYPES, "rgb", "rgba", "bool"] as const;
+/** What a property is made of. */
 export type PropertyType = NumberType | "rgb" | "rgba" | "bool";
 
 /** A value that each annotation has. */

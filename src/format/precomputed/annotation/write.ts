@@ -35,6 +35,7 @@ export interface AnnotationDescription {
   readonly bounds?: { readonly lower: readonly number[]; readonly upper: readonly number[] } | undefined;
 }
 
+/** How to write them. */
 export interface AnnotationWriteOptions extends FormatOptions {
   /** At most so many annotations in a cell of the spatial index; 4096 unless told: about what a screen can show. */
   readonly limit?: number | undefined;
@@ -56,6 +57,7 @@ export interface AnnotationsWritten {
   readonly warnings: readonly string[];
 }
 
+/** Annotations on their way into a store. */
 export interface AnnotationWriter {
   /** Takes annotations, in any order; an id may come once. */
   add(annotations: Annotations): Promise<void>;

@@ -26,6 +26,7 @@ export interface SkeletonDescription {
   readonly segmentProperties?: string | undefined;
 }
 
+/** How to write them. */
 export interface SkeletonWriteOptions
   extends Pick<WriteValuesOptions, "signal" | "limits" | "maxMemory" | "scratch" | "overwrite"> {
   /** Write all attributes as float32, the only ones that Neuroglancer draws. */
@@ -39,6 +40,7 @@ export interface SkeletonsWritten extends ValuesWritten {
   readonly warnings: readonly string[];
 }
 
+/** Skeletons on their way into a store. */
 export interface SkeletonWriter {
   /** Takes a skeleton, in any order of ids; an id may come once. */
   put(id: bigint, skeleton: Skeleton): Promise<void>;
