@@ -100,10 +100,10 @@ async function geometry({ say, type, url, traffic, signal }: Tour): Promise<void
   await type(`get tracts.zv ${box} --count`);
   say("The first of them, cut at the faces of the box, with its values at the cuts:");
   await type(`get tracts.zv ${box} --clip --limit 1 --to csv`);
-  say("The same over HTTP, with a condition on a value at the vertices. First what the data will cost at most:");
-  await type(`get ${url}/tracts.zv ${box} --plan`);
+  say("For the web there is a form of its own, of few files. Over HTTP, with a condition on a value at the vertices:");
+  await type("publish tracts.zv web.zv");
   Object.assign(traffic, { requests: 0, bytes: 0 });
-  await type(`get ${url}/tracts.zv ${box} --where "fa > 0.5" --count`);
+  await type(`get ${url}/web.zv ${box} --where "fa > 0.5" --count`);
   say(`That took ${sent(traffic)}, documents and indexes included.`);
 
   say("A neuron is a skeleton: vertices with a link to their parent. Where is it thick?");

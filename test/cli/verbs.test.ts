@@ -362,7 +362,7 @@ test("demo: shows what it does, leaves nothing behind", async () => {
   expect([code, stderr]).toEqual([0, ""]);
   const commands = [...stdout.matchAll(/^\$ octavo (\w+)/gm)].map(([, verb]) => verb);
   expect(new Set(commands)).toEqual(
-    new Set(["info", "convert", "get", "validate", "delete", "append", "repair"]), // all that there are, but ls
+    new Set(["info", "convert", "get", "validate", "publish", "delete", "append", "repair"]),
   );
   expect(stdout).toMatch(/^1 repaired, 0 errors left$/m);
   expect(stdout).not.toMatch(/octavo: |\b1 (objects|vertices|requests|chunks|errors)\b/);

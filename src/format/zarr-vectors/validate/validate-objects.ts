@@ -195,7 +195,11 @@ async function* checkManifests(level: CheckedLevel, attributes: JsonObject, layo
   let unowned = 0;
   for (let f = 0; f < owner.length; f++) if (owner[f] === NOBODY) unowned++;
   if (whole && unowned > 0)
-    yield finding("fragments-unowned", where, `${unowned} of ${owner.length} fragments belong to no object`);
+    yield finding(
+      "fragments-unowned",
+      where,
+      `${unowned} of ${owner.length} fragments belong to no object: deleted objects leave them, or nobody owns their vertices`,
+    );
   if (whole) yield* checkOwners(level, first, owner);
 }
 
