@@ -3,7 +3,7 @@ import { wasmKernelOf } from "./instance.js";
 import { wasm } from "./labels-wasm.js";
 import { segmentationDecode, segmentationEncode } from "./plain/segmentation.js";
 import { plainKernelOf } from "./plain/workspace.js";
-import type { Block, LabelKernel } from "./types.js";
+import type { LabelKernel } from "./types.js";
 
 export { segmentationRoom } from "./segmentation.js";
 export type { Block, LabelKernel } from "./types.js";

@@ -5,6 +5,7 @@ import { dracoTargets } from "./targets-draco.js";
 import { metadataTargets } from "./targets-metadata.js";
 import { precomputedTargets } from "./targets-precomputed.js";
 import { precomputedVectorTargets } from "./targets-precomputed-vectors.js";
+import { precomputedVolumeTargets } from "./targets-precomputed-volumes.js";
 import { queryTargets } from "./targets-query.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
@@ -20,6 +21,7 @@ export const targets: readonly Target[] = [
   ...queryTargets,
   ...precomputedTargets,
   ...precomputedVectorTargets,
+  ...precomputedVolumeTargets,
   ...zarrVectorsMetaTargets,
   ...zarrVectorsTargets,
 ];

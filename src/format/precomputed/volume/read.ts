@@ -121,15 +121,21 @@ export function storedVolume(volume: VolumeArray, options: ReadOptions = {}): As
 }
 
 async function* listed(volume: VolumeArray, options: ReadOptions): AsyncGenerator<StoredChunk> {
-  const { chunksAt, grid, scale } = volume;
+  const { store, chunksAt, grid, scale } = volume;
+  if (scale.sharding === null) {
+    for await (const { key, size } of store.list(chunksAt, { signal: options.signal })) {
+      const cell = grid.cellOfName(key.slice(chunksAt.length).replace(/\.gz$/, ""));
+      if (cell !== undefined) yield { index: [...cell, 0], key, size };
+    }
+    return;
+  }
   for await (const ids of (await chunksOf(volume, options)).ids({ signal: options.signal, limits: options.limits })) {
-    const placed = scale.sharding === null ? undefined : placeAll(ids, scale.sharding);
+    const { shardLow, shardHigh } = placeAll(ids, scale.sharding);
     for (let i = 0; i < ids.length; i++) {
       const cell = grid.cellOf(ids[i]!);
       if (cell === undefined) continue; // nobody reads it; `validate` says so
-      const shard = placed && { low: placed.shardLow[i]!, high: placed.shardHigh[i]! };
-      const name = shard === undefined ? grid.nameOf(cell) : `${shardName(shard, scale.sharding!)}.shard`;
-      yield { index: [...cell, 0], key: Key.join(chunksAt, name) };
+      const name = shardName({ low: shardLow[i]!, high: shardHigh[i]! }, scale.sharding);
+      yield { index: [...cell, 0], key: Key.join(chunksAt, `${name}.shard`) };
     }
   }
 }

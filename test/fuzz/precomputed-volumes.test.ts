@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { precomputedVolumeTargets } from "./targets-precomputed-volumes.js";
+
+fuzzSuite(precomputedVolumeTargets);
