@@ -70,19 +70,11 @@ async function scan(): Promise<Record<string, number>> {
 
 async function measured(work: () => Promise<Record<string, number>>): Promise<Record<string, number>> {
   const start = process.memoryUsage.rss();
-  let most = start;
-  const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage.rss());
-  }, 10);
   const [wall, cpu] = [performance.now(), process.cpuUsage()];
   const result = await work();
   const used = process.cpuUsage(cpu);
   const seconds = (performance.now() - wall) / 1000;
-  clearInterval(timer);
-  const peak = Math.max(
-    most,
-    process.resourceUsage().maxRSS * 1024 <= start ? most : process.resourceUsage().maxRSS * 1024,
-  );
+  const peak = Math.max(start, process.resourceUsage().maxRSS * 1024);
   return { ...result, wall: seconds, cpu: (used.user + used.system) / 1e6, memory: peak - start };
 }
 

@@ -114,7 +114,7 @@ export interface OpenValuesOptions extends ReadOptions {
 
 /** How to write a map. */
 export interface WriteValuesOptions extends OpenValuesOptions {
-  /** Bytes that may be held before values are put aside; 64 MiB unless told. */
+  /** Bytes that may be held before values are put aside; 32 MiB unless told. */
   readonly maxMemory?: number | undefined;
   /** Where they are put aside; by default below `.octavo/` of the place itself. */
   readonly scratch?: ScratchPlace | undefined;

@@ -13,7 +13,7 @@ import { ENTRY, Minishard } from "./shard-index.js";
 import type { Sharding } from "./types.js";
 
 /** Bytes of values that are in memory at a time, for each shard that is being written, twice. */
-const WINDOW = 2 << 20;
+const WINDOW = 1 << 20;
 /** The largest shard index that is made: of 2^24 minishards. */
 const MOST_BITS = 24;
 

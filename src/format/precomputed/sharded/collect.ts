@@ -47,15 +47,19 @@ export function collector(sharding: Sharding, scratch: Scratch): Collector {
   const most = Math.floor(scratch.memory / 2);
   const runs: Run[] = [];
   let held = room(1024, 1 << 16);
+  let packed = new Uint8Array(0);
   let count = 0;
   let used = 0;
 
   async function putAside(): Promise<void> {
     const sorted = sort(held, count);
-    const { bytes, offsets } = pack(held, sorted);
+    const offsets = sectionsOf(held, sorted);
+    const size = offsets.at(-1)!;
+    if (packed.length < size) packed = new Uint8Array(size); // used again: what is freed is not at once free
+    pack(held, sorted, offsets, packed);
     count = used = 0;
     const { shardLow, shardHigh, firsts } = sorted;
-    runs.push({ shardLow, shardHigh, firsts, offsets, aside: await scratch.put(bytes) });
+    runs.push({ shardLow, shardHigh, firsts, offsets, aside: await scratch.put(packed.subarray(0, size)) });
   }
 
   function add(low: number, high: number, bytes: Uint8Array | undefined, before: Uint8Array | undefined): void {
@@ -148,8 +152,8 @@ function sort(held: Held, count: number): Sorted {
   };
 }
 
-/** A run in one piece, and where each of its shards begins. */
-function pack(held: Held, { order, firsts }: Sorted): { readonly bytes: Uint8Array; readonly offsets: Float64Array } {
+/** Where each shard of a run begins, and where the last one ends. */
+function sectionsOf(held: Held, { order, firsts }: Sorted): Float64Array {
   const shards = firsts.length - 1;
   const offsets = new Float64Array(shards + 1);
   for (let shard = 0, total = 0; shard < shards; shard++) {
@@ -157,7 +161,12 @@ function pack(held: Held, { order, firsts }: Sorted): { readonly bytes: Uint8Arr
     total = Math.ceil(total / 4) * 4; // so that the next index can be looked at where it lies
     offsets[shard + 1] = total;
   }
-  const bytes = new Uint8Array(offsets[shards]!);
+  return offsets;
+}
+
+/** A run in one piece. */
+function pack(held: Held, { order, firsts }: Sorted, offsets: Float64Array, bytes: Uint8Array): void {
+  const shards = firsts.length - 1;
   for (let shard = 0; shard < shards; shard++) {
     const first = firsts[shard]!;
     const count = firsts[shard + 1]! - first;
@@ -172,7 +181,6 @@ function pack(held: Held, { order, firsts }: Sorted): { readonly bytes: Uint8Arr
       at += length;
     }
   }
-  return { bytes, offsets };
 }
 
 const lengthOf = ({ sizes, befores }: Held, row: number): number =>

@@ -41,6 +41,7 @@ export async function fetchRun(
   const bytes =
     length === 0 ? new Uint8Array() : await store.get(files.data, { range: { offset, length }, signal: call.signal });
   if (bytes === undefined) throw new Corrupt(`${where} is not there, but its index is`, { where });
+  const sparse = 2 * run.reduce((sum, one) => sum + one.length, 0) < length; // a few values must not hold all of it
   const own = call.limits === undefined ? limits : limitsFor(call.limits);
   const rows = new Uint32Array(run.length);
   const values: Uint8Array[] = new Array(run.length);
@@ -49,7 +50,8 @@ export async function fetchRun(
     const stored = bytes.subarray(one.offset - offset, one.offset - offset + one.length);
     rows[i] = one.row;
     try {
-      values[i] = coder.decodeValue(stored, own);
+      const value = coder.decodeValue(stored, own);
+      values[i] = sparse && value === stored ? value.slice() : value;
     } catch (error) {
       throw about(`the value of ${ids[one.row]} in ${where}`, where, error);
     }

@@ -162,7 +162,7 @@ export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, 
 
 /** Bytes that may be read in vain between two ranges, and what is read in one go at most; as for stores. */
 export const GAP = 64 << 10;
-export const LONGEST = 16 << 20;
+export const LONGEST = 4 << 20;
 
 export const endOf = (run: readonly Stretch[]): number =>
   run.reduce((end, { offset, length }) => Math.max(end, offset + length), 0);

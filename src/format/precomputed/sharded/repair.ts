@@ -4,9 +4,8 @@
  * part cannot be read is left as it is. All of it is one transaction.
  */
 import type { Finding, RepairOptions, RepairReport } from "../../../model/format.js";
-import { Prefix } from "../../../store/key.js";
+import { LOGS, Prefix } from "../../../store/key.js";
 import { scratchIn } from "../../../store/scratch.js";
-import { LOGS } from "../../../store/transaction-log.js";
 import type { Store } from "../../../store/types.js";
 import { together } from "../together.js";
 import { coderFor, limitsFor } from "./coder.js";
@@ -19,7 +18,7 @@ import { shardsOf } from "./scan.js";
 import type { Sharding } from "./types.js";
 import { verifyNames, verifyShard } from "./verify.js";
 
-const MEMORY = 64 << 20;
+const MEMORY = 32 << 20;
 
 export async function repairSharded(
   store: Store,

@@ -16,7 +16,7 @@ import { type Shard, shardOfName } from "./place.js";
 import { type Found, GAP, type Indexes, LONGEST, type ShardedPlace } from "./read-index.js";
 import type { Sharding } from "./types.js";
 
-const WINDOW = 8 << 20;
+const WINDOW = 4 << 20;
 const LISTED = 4096; // ids in a batch of ids in order
 const ASKED_BITS = 12; // shards that are asked for one by one: 2^12 at most
 const END = 2n ** 64n;

@@ -5,9 +5,8 @@
  */
 import { Conflict, InvalidInput } from "../../../errors.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
-import { type Key, Prefix } from "../../../store/key.js";
+import { type Key, LOGS, Prefix } from "../../../store/key.js";
 import { type Scratch, scratchIn } from "../../../store/scratch.js";
-import { LOGS } from "../../../store/transaction-log.js";
 import type { Store } from "../../../store/types.js";
 import { together } from "../together.js";
 import type { ValuesWritten, ValueWriter, WriteValuesOptions } from "../values.js";
@@ -19,7 +18,7 @@ import { oneId, shardOfName, wordsOf } from "./place.js";
 import { filesOf } from "./read-index.js";
 import type { Sharding } from "./types.js";
 
-const MEMORY = 64 << 20;
+const MEMORY = 32 << 20;
 /** Shards that are written at once: uploads and syncs wait more than they work. */
 export const SHARDS = 4;
 
