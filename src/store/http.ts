@@ -13,12 +13,11 @@
  */
 import { InvalidInput, Unsupported } from "../errors.js";
 import { webAddress } from "./address.js";
-import type { Key } from "./key.js";
+import { isPrivate, type Key } from "./key.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
 import { isEmptyRange, rangeHeader, readBody, refusal, sizeByFirstByte, sizeOf } from "./response.js";
 import { discard, sender, type WebOptions } from "./send.js";
-import { isPrivate } from "./transaction-log.js";
 import type { CallOptions, Stat, Store } from "./types.js";
 import { withoutListing, withoutWriting } from "./wrap.js";
 

@@ -75,3 +75,9 @@ export const Prefix = {
     return Prefix.of(base + name);
   },
 };
+
+/** The folder of logs below the prefix of the data that they are about. */
+export const LOGS = ".octavo/";
+
+/** Whether a key or prefix belongs to the log of any data, and not to data. */
+export const isPrivate = (key: string): boolean => `/${key}`.includes(`/${LOGS}`);

@@ -18,15 +18,11 @@ import { encodeUtf8 } from "../bytes/text.js";
 import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Owner } from "./file-owner.js";
-import { Key, type Prefix } from "./key.js";
+import { Key, LOGS, type Prefix } from "./key.js";
 import type { CallOptions, Store } from "./types.js";
 import { cannot } from "./wrap.js";
 
-/** The folder of logs below the prefix of the data that they are about. */
-export const LOGS = ".octavo/";
-
-/** Whether a key or prefix belongs to the log of any data, and not to data. */
-export const isPrivate = (key: string): boolean => `/${key}`.includes(`/${LOGS}`);
+export { isPrivate, LOGS } from "./key.js";
 
 /** Where a store has transactions. */
 export interface Place {

@@ -5,19 +5,10 @@
  */
 import { concat } from "../bytes/concat.js";
 import { Conflict, InvalidInput } from "../errors.js";
-import type { Key, Prefix } from "./key.js";
+import { isPrivate, type Key, type Prefix } from "./key.js";
 import { insist } from "./memory.js";
 import { sinkState } from "./sink.js";
-import {
-  type Changes,
-  isPrivate,
-  Journal,
-  journalKey,
-  type Place,
-  partKey,
-  type Staged,
-  stemOf,
-} from "./transaction-log.js";
+import { type Changes, Journal, journalKey, type Place, partKey, type Staged, stemOf } from "./transaction-log.js";
 import { viewOf } from "./transaction-view.js";
 import type { CallOptions, SetOptions, Sink, Store } from "./types.js";
 import { wrap } from "./wrap.js";

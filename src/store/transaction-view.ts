@@ -1,7 +1,7 @@
 /** A store with changes laid over it, as whoever makes them sees it, or who reads them from a log. */
-import type { Key, Prefix } from "./key.js";
+import { isPrivate, type Key, type Prefix } from "./key.js";
 import { spanFor } from "./range.js";
-import { type Changes, isPrivate, type Place, partKey } from "./transaction-log.js";
+import { type Changes, type Place, partKey } from "./transaction-log.js";
 import type { GetOptions, Store } from "./types.js";
 import { childrenOf } from "./wrap.js";
 

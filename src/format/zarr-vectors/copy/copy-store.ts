@@ -5,9 +5,8 @@
 import type { Json } from "../../../bytes/json.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { ReadOptions } from "../../../model/dataset.js";
-import { Key, Prefix } from "../../../store/key.js";
+import { Key, LOGS, Prefix } from "../../../store/key.js";
 import { scratchIn } from "../../../store/scratch.js";
-import { LOGS } from "../../../store/transaction-log.js";
 import type { Store } from "../../../store/types.js";
 import { wrap } from "../../../store/wrap.js";
 import type { OpenedStore } from "../nodes/open-nodes.js";
