@@ -38,7 +38,9 @@ test("the picture shows what the commands print", async () => {
     const shown = stdout.trimEnd().replaceAll(`file://${folder}`, "file:///data").split("\n");
     lines.push(`$ octavo ${args.join(" ")}`, ...shown.flatMap(wrap), "");
   };
-  await makeTracts(join(folder, "tracts.zv"), 200, new AbortController().signal);
+  await makeTracts(join(folder, "made.zv"), 200, new AbortController().signal);
+  // How many bytes zstd makes of them is not the same everywhere.
+  await octavo(["convert", "made.zv", "tracts.zv", "--codec", "none"], { cwd: folder });
   await type("info", "tracts.zv");
   const clipped = ["--box", "60,60,60,75,75,75", "--clip", "--limit", "1", "--to", "csv"];
   await type("get", "tracts.zv", ...clipped);
