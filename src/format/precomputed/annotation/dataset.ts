@@ -15,6 +15,7 @@ import { allIds, costOf, existingIds, present } from "../ids.js";
 import type { InfoAt } from "../info.js";
 import { namedIds, rowDataset } from "../row-dataset.js";
 import { rowSource } from "../row-source.js";
+import { ownPoints } from "./borders.js";
 import { cellBox } from "./cells.js";
 import { discover, type ReadCells } from "./discover.js";
 import type { AnnotationInfo } from "./info.js";
@@ -99,7 +100,11 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
       boxes: Float64Array.from(cells.flatMap((own) => cellBox(info, levels[own.level]!, own.cell))),
       objects: undefined,
       async *load(pieces, call) {
-        for await (const [piece, annotations] of read(pieces, call)) yield [piece, shape.piece(annotations)] as const;
+        for await (const [piece, annotations] of read(pieces, call)) {
+          const { level: number, cell } = cells[piece]!;
+          const rows = await ownPoints(annotations, cell, info, levels[number]!, form, { limits, ...call });
+          yield [piece, shape.piece(annotations, rows)] as const;
+        }
       },
     });
   }

@@ -71,7 +71,9 @@ export interface AnnotationInfo {
 
 const MAX_RANK = 32; // Neuroglancer's own; a cell of the spatial index has a code of 64 bits anyhow
 
+/** From the document, and to it. */
 export const AnnotationInfo = {
+  /** Corrupt where the document is none; `where` names it. */
   parse(info: JsonObject, where: string): AnnotationInfo {
     const dimensions = Object.entries(asObject(info.dimensions, "an object as dimensions", where)).map(
       ([name, value]) => {
@@ -98,6 +100,7 @@ export const AnnotationInfo = {
     };
   },
 
+  /** As all software reads it. */
   format(info: AnnotationInfo): JsonObject {
     const { type, dimensions, lower, upper, properties, relationships, byId, spatial } = info;
     return {

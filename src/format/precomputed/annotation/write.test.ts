@@ -4,15 +4,16 @@ import { Conflict, InvalidInput } from "../../../errors.js";
 import type { Finding } from "../../../model/format.js";
 import { Morton } from "../../../space/morton.js";
 import { httpStore } from "../../../store/http.js";
-import { Prefix } from "../../../store/key.js";
+import { Key, Prefix } from "../../../store/key.js";
 import { memoryStore } from "../../../store/memory.js";
 import type { Store } from "../../../store/types.js";
 import { serveStore } from "../../../testing/http-server.js";
 import { recordingStore } from "../../../testing/observe.js";
 import { precomputed } from "../index.js";
+import { writeInfo } from "../info.js";
 import type { AnnotationDataset } from "./dataset.js";
-import { ANNOTATION_TYPES, type AnnotationType } from "./info.js";
-import { type Annotations, parseList } from "./list.js";
+import { ANNOTATION_TYPES, AnnotationInfo, type AnnotationType } from "./info.js";
+import { type Annotations, encodeList, encodeRecords, parseList } from "./list.js";
 import { openAnnotations } from "./read.js";
 import { type AnnotationDescription, type AnnotationWriteOptions, createAnnotations } from "./write.js";
 
@@ -237,6 +238,30 @@ test("over HTTP, cells in files are asked for by their names", async () => {
   const found = await dataset.select({ box }).read();
   expect(found.ids.length).toBe([...all.ids].filter((_, i) => touches("line", all, i, box)).length);
   await server.close();
+});
+
+test("a point that two cells have is one point, and one that only its neighbour has is not lost", async () => {
+  const store = memoryStore();
+  const all = {
+    ids: BigUint64Array.of(1n, 2n, 3n, 4n),
+    offsets: Uint32Array.of(0, 1, 2, 3, 4),
+    points: Float32Array.of(1, 1, 1, 4, 1, 1, 5, 1, 1, 4, 5, 5), // 2 and 4 lie between the cells
+    properties: new Map(),
+  };
+  const bounds = { lower: [0, 0, 0], upper: [8, 8, 8] };
+  const writer = await createAnnotations(store, Prefix.root, { type: "point", dimensions, bounds });
+  await writer.add(all);
+  await writer.commit();
+  const { info, form } = await openAnnotations(store);
+  const records = encodeRecords(all, form);
+  await store.set(Key.of("cells/0_0_0"), encodeList(records, all.ids, Uint32Array.of(0, 1, 3)));
+  await store.set(Key.of("cells/1_0_0"), encodeList(records, all.ids, Uint32Array.of(1, 2)));
+  const level = { key: "cells", sharding: null, gridShape: [2, 1, 1], chunkSize: [4, 8, 8], limit: 9 };
+  await writeInfo(store, Prefix.root, AnnotationInfo.format({ ...info, spatial: [level] }));
+  const ids = async (box?: readonly number[]) =>
+    [...((await (await open(store)).select({ box }).read()).vertexColumns.get("id")!.values as BigUint64Array)].sort();
+  expect(await ids()).toEqual([1n, 2n, 3n, 4n]);
+  expect(await ids([4, 0, 0, 4, 8, 8])).toEqual([2n, 4n]);
 });
 
 test("nothing at all, one annotation, and many in one place", async () => {

@@ -42,7 +42,9 @@ export interface SegmentProperties {
   readonly properties: readonly SegmentProperty[];
 }
 
+/** From the document, and to it. */
 export const SegmentProperties = {
+  /** Corrupt where the document is none; `where` names it. */
   parse(info: JsonObject, where: string): SegmentProperties {
     // Without `inline` there is nothing: no other form was ever defined.
     const inline = info.inline === undefined ? {} : asObject(info.inline, "an object as inline", where);
@@ -56,6 +58,7 @@ export const SegmentProperties = {
     return table;
   },
 
+  /** InvalidInput where the table cannot be one. */
   format(table: SegmentProperties): JsonObject {
     const problem = problemOf(table);
     if (problem !== undefined) throw new InvalidInput(`the table of segment properties ${problem}`);

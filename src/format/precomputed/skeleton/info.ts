@@ -38,7 +38,9 @@ export interface SkeletonInfo {
   readonly undrawn: readonly string[];
 }
 
+/** From the document, and to it. */
 export const SkeletonInfo = {
+  /** Corrupt where the document is none; `where` names it. */
   parse(info: JsonObject, where: string): SkeletonInfo {
     const listed = asOptionalList(info.vertex_attributes, "a list as vertex_attributes", where);
     const attributes = listed.map((entry) => {
@@ -61,6 +63,7 @@ export const SkeletonInfo = {
     };
   },
 
+  /** As all software reads it. */
   format({ transform, attributes, sharding, segmentProperties }: Omit<SkeletonInfo, "undrawn">): JsonObject {
     const wrong = idProblem(attributes);
     if (wrong !== undefined) throw new InvalidInput(`the description of the skeletons ${wrong}`);

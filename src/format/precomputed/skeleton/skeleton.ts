@@ -29,7 +29,9 @@ export interface Skeleton {
   readonly attributes: ReadonlyMap<string, NumericArray>;
 }
 
+/** From bytes, and to them. */
 export const Skeleton = {
+  /** `unread` is how many bytes follow what the attributes account for. */
   parse(bytes: Uint8Array, attributes: readonly SkeletonAttribute[], where: string): Skeleton & { unread: number } {
     const reader = new Reader(bytes, where);
     const [claimed, claimedEdges] = [reader.u32(), reader.u32()];
@@ -54,6 +56,7 @@ export const Skeleton = {
     return { vertices, edges, attributes: values, unread: reader.remaining };
   },
 
+  /** InvalidInput where an attribute is not of its type, or an edge leads nowhere. */
   encode(skeleton: Skeleton, attributes: readonly SkeletonAttribute[]): Uint8Array<ArrayBuffer> {
     const { vertices, edges } = skeleton;
     const count = vertices.length / 3;
