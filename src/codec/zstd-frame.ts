@@ -58,21 +58,35 @@ export function scanZstd(bytes: Uint8Array): ZstdFrame[] {
   return frames;
 }
 
+const DICTIONARY_BYTES = [0, 1, 2, 4];
+
+/** A number of 0, 1, 2, 4 or 8 bytes. */
+function number(reader: Reader, bytes: number): number {
+  switch (bytes) {
+    case 0:
+      return 0;
+    case 1:
+      return reader.u8();
+    case 2:
+      return reader.u16();
+    case 4:
+      return reader.u32();
+    default:
+      return reader.size();
+  }
+}
+
 function scanFrame(reader: Reader, start: number): ZstdFrame {
   const descriptor = reader.u8();
   if (descriptor & 8) throw new Corrupt(`the zstd frame at byte ${start} has its reserved bit set`);
   const single = (descriptor & 32) !== 0;
   const windowByte = single ? 0 : reader.u8();
-  const dictionary = [() => 0, () => reader.u8(), () => reader.u16(), () => reader.u32()][descriptor & 3]!();
+  const dictionary = number(reader, DICTIONARY_BYTES[descriptor & 3]!);
   if (dictionary !== 0)
     throw new Unsupported(`the zstd frame at byte ${start} needs dictionary ${dictionary}, and none can be given`);
-  const sizes = [
-    () => (single ? reader.u8() : undefined),
-    () => reader.u16() + 256,
-    () => reader.u32(),
-    () => reader.size(),
-  ];
-  const contentSize = sizes[descriptor >> 6]!();
+  const sizeCode = descriptor >> 6;
+  const contentSize =
+    sizeCode === 0 && !single ? undefined : number(reader, 1 << sizeCode) + (sizeCode === 1 ? 256 : 0);
   const window = single ? contentSize! : (8 + (windowByte & 7)) * 2 ** (7 + (windowByte >> 3));
   if (contentSize === undefined && window > WINDOW_MAX)
     throw new LimitExceeded(

@@ -46,6 +46,8 @@ type OfRows = "vertex" | "fragment";
 /** What is known of a chunk so far. */
 interface Entry {
   readonly chunk: number;
+  /** Its coordinates, for people. */
+  readonly key: string;
   /** Rows of the vertex buffer, before gathering. */
   rows?: number;
   index?: FragmentIndex;
@@ -85,11 +87,12 @@ export function tilesOf(context: TileContext): Tiles {
     return out;
   };
 
-  const whereOf = ({ path }: Cells, chunk: number): string =>
-    `${meta.path}/${path} of chunk ${table.coords.subarray(chunk * table.rank, (chunk + 1) * table.rank).join(".")}`;
+  const keyOf = (chunk: number): string =>
+    table.coords.subarray(chunk * table.rank, (chunk + 1) * table.rank).join(".");
+  const whereOf = ({ path }: Cells, { key }: Entry): string => `${meta.path}/${path} of chunk ${key}`;
 
   const entryOf = (chunk: number): Entry => {
-    const entry = kept.get(chunk) ?? { chunk, vertex: new Map(), fragment: new Map(), bytes: 0 };
+    const entry = kept.get(chunk) ?? { chunk, key: keyOf(chunk), vertex: new Map(), fragment: new Map(), bytes: 0 };
     if (kept.delete(chunk)) keptBytes -= entry.bytes; // what is in use is at the end, and counted when it is put back
     return entry;
   };
@@ -97,7 +100,14 @@ export function tilesOf(context: TileContext): Tiles {
   /** The same, to be filled in and forgotten. */
   const passingOf = (chunk: number): Entry => {
     const known = kept.get(chunk);
-    return { chunk, bytes: 0, ...known, vertex: new Map(known?.vertex), fragment: new Map(known?.fragment) };
+    return {
+      chunk,
+      key: known?.key ?? keyOf(chunk),
+      bytes: 0,
+      ...known,
+      vertex: new Map(known?.vertex),
+      fragment: new Map(known?.fragment),
+    };
   };
 
   const keep = (entries: readonly Entry[]): void => {
@@ -126,8 +136,8 @@ export function tilesOf(context: TileContext): Tiles {
     return new Map(missing.map((entry, i) => [entry, blobs[i]]));
   };
 
-  const present = (cells: Cells, { chunk }: Entry, blob: Uint8Array | undefined): Uint8Array => {
-    const where = whereOf(cells, chunk);
+  const present = (cells: Cells, entry: Entry, blob: Uint8Array | undefined): Uint8Array => {
+    const where = whereOf(cells, entry);
     if (blob === undefined) throw new Corrupt(`${where} is not there, although the chunk has vertices`, { where });
     return blob;
   };
@@ -149,7 +159,7 @@ export function tilesOf(context: TileContext): Tiles {
       entry.index = FragmentIndex.ofRanges([entry.rows!]);
       return;
     }
-    const where = whereOf(fragments, entry.chunk);
+    const where = whereOf(fragments, entry);
     const bytes = present(fragments, entry, blob);
     entry.index = alone
       ? FragmentIndex.parse(bytes, entry.rows, limits, where)
@@ -162,12 +172,18 @@ export function tilesOf(context: TileContext): Tiles {
         ).index;
   };
 
-  const setColumn = (entry: Entry, domain: OfRows, name: string, cells: Cells, blob: Uint8Array | undefined): void => {
+  const setColumn = (
+    entry: Entry,
+    domain: OfRows,
+    said: AttributeInfo,
+    cells: Cells,
+    blob: Uint8Array | undefined,
+  ): void => {
     const rows = domain === "fragment" ? entry.index!.count : entry.rows!;
     const bytes = rows === 0 ? new Uint8Array() : present(cells, entry, blob);
-    const info = channelsFound(attributeInfo(name, cells.attributes, cells.path), cells, bytes.length, rows);
-    const column = AttributeCell.parse(bytes, info, rows, whereOf(cells, entry.chunk));
-    entry[domain].set(name, domain === "fragment" ? column : gatherColumn(column, entry.index!.rows));
+    const info = channelsFound(said, cells, bytes.length, rows);
+    const column = AttributeCell.parse(bytes, info, rows, whereOf(cells, entry));
+    entry[domain].set(said.name, domain === "fragment" ? column : gatherColumn(column, entry.index!.rows));
   };
 
   /** The reference writes an empty row_shape also where rows have several values: then the first cell with any says how many. */
@@ -205,19 +221,22 @@ export function tilesOf(context: TileContext): Tiles {
     const draco = isDraco && buffers.size > 0 ? await loadDraco() : undefined;
     const stored = new Map<Entry, Positions>();
     for (const [entry, blob] of buffers) {
-      const where = whereOf(vertices, entry.chunk);
+      const where = whereOf(vertices, entry);
       const positions = decode(present(vertices, entry, blob), draco, limits, where);
       stored.set(entry, positions);
       entry.rows = positions.length / dims;
     }
     for (const entry of entries) {
       if (entry.index === undefined) setFragments(entry, indexes.get(entry), limits);
-      else if (stored.has(entry)) checkRows(entry.index, entry.rows!, whereOf(fragments!, entry.chunk));
+      else if (stored.has(entry)) checkRows(entry.index, entry.rows!, whereOf(fragments!, entry));
     }
     for (const [entry, positions] of stored)
       entry.positions = gather(positions, entry.index!.rows, dims, root.coordinateOffset);
-    for (const { domain, name, array, blobs } of cells)
-      for (const [entry, blob] of blobs) setColumn(entry, domain, name, array, blob);
+    for (const { domain, name, array, blobs } of cells) {
+      if (blobs.size === 0) continue;
+      const info = attributeInfo(name, array.attributes, array.path);
+      for (const [entry, blob] of blobs) setColumn(entry, domain, info, array, blob);
+    }
     if (meta.chunkAttribute !== undefined && want.vertex.includes(meta.chunkAttribute.name))
       for (const entry of entries)
         setChunkAttribute(entry, meta.chunkAttribute, table.coords[entry.chunk * table.rank]!);
