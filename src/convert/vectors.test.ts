@@ -135,7 +135,7 @@ describe("what is asked for", () => {
     const marks = async (of: ZarrVectors) => {
       const { fragments } = await of.select().read();
       const segments = fragments?.columns.get("segment_id")?.values ?? [];
-      return Array.from(segments, (id, f) =>
+      return Array.from(segments as ArrayLike<unknown>, (id, f) =>
         `${id}`.repeat(fragments!.offsets[f + 1]! - fragments!.offsets[f]!),
       ).sort();
     };

@@ -81,8 +81,7 @@ export async function copyLevel(copy: LevelCopy): Promise<CopiedLevel> {
   const all = Array.from({ length: table.count }, (_, chunk) => chunk);
   const rowBytes = grid.dims * dtypeSize(dtype) + 16 * vertex.length;
   const each = ((meta.vertexCount ?? 0) / Math.max(1, table.count)) * rowBytes;
-  const scale = (4 << 20) / Math.max(1, scratch.memory / 16); // units are of 4 MiB; here a sixteenth of the memory
-  for (const unit of unitsOf(grid, all, () => each * Math.max(1, scale))) {
+  for (const unit of unitsOf(grid, all, () => each, scratch.memory)) {
     options.signal?.throwIfAborted();
     const tiles: Tile[] = [];
     for await (const tile of source.tiles(unit, want, options)) tiles.push(tile);

@@ -6,6 +6,7 @@ import { bytesOf } from "../../../codec/numeric.js";
 import { InvalidInput } from "../../../errors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
+import type { Scratch } from "../../../store/scratch.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
 import { NOBODY, SEVERAL } from "../payload/owner-cell.js";
 import { OWNERS } from "../read/owner-column.js";
@@ -20,11 +21,14 @@ import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
 
+const SMALL = 64 << 20; // bytes of memory below which only one unit is under way
+
 export interface ChunkContext {
   readonly plan: Plan;
   readonly dtype: Dtype;
   readonly chunkShape: readonly number[];
   readonly arrays: Arrays;
+  readonly scratch: Scratch;
   readonly vertices: Spool;
   readonly rowBytes: number;
   readonly intakes: readonly Intake[];
@@ -50,7 +54,7 @@ export interface Stored {
 }
 
 export async function writeChunks(context: ChunkContext): Promise<Stored> {
-  const { plan, dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes } = context;
+  const { plan, dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes, scratch } = context;
   const { grid, chunkCount } = layout;
   const cells = await Promise.all([
     arrays.cells("vertices", grid, dtypeSize(dtype)),
@@ -81,8 +85,8 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
   let shared = false;
   let stored = 0;
   await forEachConcurrent(
-    unitsOf(grid, chunks, (chunk) => (sizes[chunk] ?? 0) * rowBytes),
-    4,
+    unitsOf(grid, chunks, (chunk) => (sizes[chunk] ?? 0) * rowBytes, scratch.memory),
+    scratch.memory < SMALL ? 1 : 4,
     async (unit) => {
       const buckets = await vertices.read(unit);
       const payloads = cells.map((): Uint8Array[] => []);

@@ -86,13 +86,16 @@ function rowRoom(rowOf: Uint32Array): number {
 }
 
 const MANY = 256; // chunks that are put together at a time
+const TOGETHER = 4 << 20; // and their bytes
 
 /** Chunks that are written together, by ascending number: all of a shard, or some that probably lie together. */
 export function unitsOf(
   { dims, coords, origin, shard }: Grid,
   chunks: ArrayLike<number>,
   bytesOf: (i: number) => number,
+  memory = 16 * TOGETHER,
 ) {
+  const most = Math.min(TOGETHER, memory / 16);
   const units: number[][] = [];
   if (shard !== undefined) {
     const shards = new Map<string, number[]>();
@@ -107,7 +110,7 @@ export function unitsOf(
   }
   let bytes = 0;
   for (let i = 0; i < chunks.length; i++) {
-    if (i === 0 || bytes + bytesOf(i) > 4 << 20 || units.at(-1)!.length === MANY) {
+    if (i === 0 || bytes + bytesOf(i) > most || units.at(-1)!.length === MANY) {
       units.push([]);
       bytes = 0;
     }
@@ -135,15 +138,13 @@ export function shardFor(
   if (sharding === "none" || (sharding === "auto" && keys <= FEW)) return undefined;
   if (sharding === "auto") {
     const shard = shape.map(() => 1);
-    let cells = 1;
-    for (let axis = 0; 2 * cells <= CELLS; axis = (axis + 1) % shape.length) {
-      if (2 * cells * cellBytes > SHARD && keys / cells <= FILES / 2) break;
-      if (shard.every((size, a) => size >= shape[a]!)) break;
-      if (shard[axis]! >= shape[axis]!) continue;
-      shard[axis]! *= 2;
-      cells *= 2;
+    const cells = (): number => shard.reduce((product, n) => product * n, 1);
+    for (let axis = 0; 2 * cells() <= CELLS; axis = (axis + 1) % shape.length) {
+      if (2 * cells() * cellBytes > SHARD && keys / cells() <= FILES / 2) break;
+      if (shard.every((size, a) => size === shape[a])) break; // everything in one
+      shard[axis] = Math.min(2 * shard[axis]!, shape[axis]!);
     }
-    return cells === 1 ? undefined : shard;
+    return cells() === 1 ? undefined : shard;
   }
   const shard = typeof sharding === "number" ? shape.map(() => sharding) : sharding;
   if (shard.length !== shape.length || !shard.every((n) => Number.isInteger(n) && n >= 1))

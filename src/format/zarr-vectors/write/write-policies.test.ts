@@ -192,7 +192,7 @@ describe("layout", () => {
     expect(shardFor("auto", [100, 100, 100], 1000, 100)).toBeUndefined();
     expect(shardFor("auto", [100, 100, 100], 2000, 1 << 21)).toBeUndefined(); // cells that are large enough by themselves
     expect(shardFor("auto", [100, 100, 100], 2000, 1 << 18)).toEqual([2, 2, 2]);
-    expect(shardFor("auto", [100, 1, 3], 2000, 1 << 10)).toEqual([128, 1, 4]); // no wider than the grid needs
+    expect(shardFor("auto", [100, 1, 3], 2000, 1 << 10)).toEqual([100, 1, 3]); // no wider than the grid
     expect(shardFor(undefined, [100, 100, 100], 100_000, 1 << 21)).toEqual([2, 2, 1]);
     expect(shardFor("auto", [100, 100, 100], 5_000_000, 1 << 21)).toEqual([8, 8, 4]);
     expect(shardFor("none", [100, 100, 100], 5_000_000, 1)).toBeUndefined();
