@@ -9,7 +9,7 @@ import { httpStore } from "../../../store/http.js";
 import { Key, Prefix } from "../../../store/key.js";
 import { memoryStore } from "../../../store/memory.js";
 import { serveStore, type TestServer } from "../../../testing/http-server.js";
-import { editZarrVectors, openZarrVectors } from "../index.js";
+import { createZarrVectors, editZarrVectors, openZarrVectors } from "../index.js";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -152,4 +152,31 @@ describe("requests over HTTP", () => {
       "0/vertex_attributes/v/zarr.json",
     ]);
   });
+});
+
+test("what Octavo writes is asked without a listing: attributes are declared, and joints of paths follow from manifests", async () => {
+  const store = memoryStore();
+  const writer = await createZarrVectors(store, Prefix.root, {
+    geometry: "streamlines",
+    chunkShape: 10,
+    bounds: { min: [0, 0], max: [40, 40] },
+  });
+  const dtype = { kind: "float", size: 4, endian: "little" } as const;
+  await writer.add({
+    positions: Float32Array.of(1, 1, 38, 38, 5, 30, 5, 35), // the first crosses chunks in which it has no vertex
+    parts: Uint32Array.of(0, 2, 4),
+    objects: Int32Array.of(0, 1),
+    ids: BigInt64Array.of(3n, 4n),
+    vertexColumns: new Map([["fa", { info: { name: "fa", dtype, channels: 1 }, values: Float32Array.of(1, 2, 3, 4) }]]),
+  });
+  await writer.commit();
+  const web = await serveStore(store);
+  try {
+    const dataset = await openZarrVectors(httpStore(web.url), Prefix.root);
+    const { ids, vertexColumns } = await dataset.select({ box: [18, 18, 22, 22] }).read();
+    expect([...ids]).toEqual([3n]);
+    expect([...(vertexColumns.get("fa")?.values ?? [])]).toEqual([1, 2]);
+  } finally {
+    await web.close();
+  }
 });
