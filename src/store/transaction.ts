@@ -36,10 +36,10 @@
  * some keys before and some after, and what it writes to the same keys at the same time is not protected.
  */
 import { Conflict, InvalidInput } from "../errors.js";
-import { Prefix } from "./key.js";
+import { LOGS, Prefix } from "./key.js";
 import { pause } from "./retry.js";
 import { type Log, type Self, settle } from "./transaction-apply.js";
-import { alive, Head, Id, Journal, journalKey, LOGS } from "./transaction-log.js";
+import { alive, Head, Id, Journal, journalKey } from "./transaction-log.js";
 import { type Stage, stageFor } from "./transaction-stage.js";
 import type { CallOptions, Store } from "./types.js";
 import { cannot } from "./wrap.js";
@@ -74,7 +74,7 @@ export interface Transaction {
   abort(): Promise<void>;
 }
 
-const TRIES = 50;
+const TRIES = 500; // of eight writers who all want the same, one in a thousand loses fifty times in a row
 const swept = new WeakMap<Store, Set<Prefix>>();
 
 export const Transaction = {
@@ -96,6 +96,7 @@ export const Transaction = {
   ): Promise<Committed & { readonly result: T }> {
     for (let tries = 1; ; tries++) {
       const transaction = await Transaction.begin(store, at, options);
+      const begun = performance.now();
       let planned = false;
       try {
         const result = await work(transaction.store, transaction);
@@ -106,7 +107,9 @@ export const Transaction = {
         const again = error instanceof Conflict || (!planned && (await transaction.changed().catch(() => false)));
         await transaction.abort();
         if (!again || tries === TRIES) throw error;
-        await pause(Math.random() * Math.min(200, 2 ** tries), options.signal);
+        // The longer the work, the longer others need for theirs: all at once they would only spoil it for each other.
+        const took = performance.now() - begun;
+        await pause(Math.random() * Math.min(2000, took * 2 ** Math.min(tries, 4)), options.signal);
       }
     }
   },

@@ -1,6 +1,7 @@
 /** What is promised of Zarr Vectors: the same as of arrays, each as a row of its own. */
 
 import { many, type Row } from "./row.js";
+import { damageVectors } from "./vector-damage.js";
 import { appendAtOnce, killEdits } from "./vector-edits.js";
 import { failVectors } from "./vector-failing.js";
 import { tryVectors } from "./vector-round-trip.js";
@@ -9,7 +10,7 @@ const roundTrip: Row = {
   id: "R5v",
   promise: "round trip",
   async run(scale) {
-    const count = scale === "proof" ? 10_000 : 50;
+    const count = scale === "proof" ? 10_000 : 40;
     const broken: string[] = [];
     for (let seed = 1; seed <= count; seed++) {
       const wrong = await tryVectors(seed).catch((error: Error) => `${error.name}: ${error.message}`);
@@ -31,8 +32,8 @@ const kills: Row = {
 const failing: Row = {
   id: "R9v",
   promise: "failing storage",
-  async run() {
-    const { tried, broken } = await failVectors();
+  async run(scale) {
+    const { tried, broken } = await failVectors(scale === "proof" ? 1 : 23);
     return { tried: `${many(tried)} failing operations of edits and of a writer`, broken };
   },
 };
@@ -47,4 +48,6 @@ const writers: Row = {
   },
 };
 
-export const vectorRows: readonly Row[] = [roundTrip, kills, failing, writers];
+const damage: Row = { id: "R3v", promise: "damage is noticed", run: damageVectors };
+
+export const vectorRows: readonly Row[] = [damage, roundTrip, kills, failing, writers];
