@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { fixtures } from "../../../../test/fixtures.js";
+import { OctavoError } from "../../../errors.js";
 import type { Finding } from "../../../model/format.js";
 import { fileStore } from "../../../store/file.js";
 import { Key, Prefix } from "../../../store/key.js";
@@ -207,4 +209,61 @@ test("half of a pair, both forms, and values that do not decode", async () => {
   expect(findings[1]!.message).toMatch(/^the value of 2 in memory:\/a\/1.shard cannot be read: /);
   await store.delete(Key.of("a/0.shard"));
   expect(rulesOf(await verify(store, at, gzip))).toEqual(["pair", "value"]);
+});
+
+test("damage that the archive does not have: ranges, wraps, bombs, trailing bytes, a gzip that is cut", async () => {
+  const gzip = { ...flat, indexEncoding: "gzip", dataEncoding: "gzip", shardBits: 0 } as const;
+  const raw = { ...flat, shardBits: 0 };
+  const index = gzipSync(u64(1, 0, 30));
+  const value = gzipSync(bytes("x".repeat(100)));
+  const around = (data: Uint8Array, own: Uint8Array) =>
+    Buffer.concat([u64(0, 0, data.length, data.length + own.length), data, own]);
+  const cases: [string, Sharding, Uint8Array, string[]][] = [
+    ["past the end", raw, shardOf("aa", [], [[1, 1_000_000_000, 2]]), ["value-range"]],
+    [
+      "a size beyond 2^63",
+      raw,
+      shardOf(
+        "aa",
+        [],
+        [
+          [1, 0, 2 ** 63],
+          [3, 0, 2],
+        ],
+      ),
+      ["value-range"],
+    ],
+    [
+      "ids that descend",
+      raw,
+      shardOf(
+        "aabbcc",
+        [],
+        [
+          [9, 0, 2],
+          [3, 2, 2],
+          [7, 4, 2],
+        ],
+      ),
+      ["order"],
+    ],
+    ["bytes after the member", gzip, around(value, Buffer.concat([index, bytes("trailing")])), ["minishard-index"]],
+    [
+      "an index of 192 MB",
+      gzip,
+      around(value, gzipSync(new Uint8Array(192_000_000), { level: 1 })),
+      ["minishard-index"],
+    ],
+    ["a value that is cut", gzip, around(value.subarray(0, 20), gzipSync(u64(1, 0, 20))), ["value"]],
+    ["no bytes", raw, new Uint8Array(), ["no-bytes"]],
+  ];
+  for (const [name, sharding, shard, rules] of cases) {
+    const store = memoryStore();
+    await store.set(Key.of("a/0.shard"), shard);
+    const errors = (await verify(store, at, sharding)).filter(({ severity }) => severity === "error");
+    expect([name, rulesOf(errors)]).toEqual([name, rules]);
+    const reader = await openValues(store, at, sharding);
+    if (name === "ids that descend") expect(await reader.get(7n)).toEqual(bytes("cc"));
+    else await expect(reader.get(1n), name).rejects.toThrow(OctavoError);
+  }
 });
