@@ -45,6 +45,12 @@ const KINDS: { readonly [type: string]: KindEntry } = {
 
 /** The kind of a place, unless it is of another software; Unsupported where the type is not known. */
 export function kindOf(place: InfoAt): KindEntry | undefined {
+  const { redirect } = place.info;
+  if (typeof redirect === "string")
+    throw new Unsupported(`${place.where} says that the data are elsewhere: ${showJson(redirect)}`, {
+      where: place.where,
+      hint: "open that address",
+    });
   const type = typeOf(place);
   if (type === undefined) return undefined;
   if (Object.hasOwn(KINDS, type)) return KINDS[type];

@@ -233,6 +233,8 @@ test("opening says what it is", async () => {
   await foreign.set(Key.of("info"), new TextEncoder().encode('{"name": "x"}'));
   expect(await precomputed.detect(foreign, Prefix.root)).toBeUndefined();
   await expect(precomputed.open(foreign, Prefix.root)).rejects.toThrow(NotFound);
+  await foreign.set(Key.of("info"), new TextEncoder().encode('{"redirect": "https://host/x"}'));
+  await expect(precomputed.open(foreign, Prefix.root)).rejects.toThrow(/elsewhere: "https:\/\/host\/x"/);
 });
 
 test('"sharding": null is read, warned of and repaired', async () => {
