@@ -304,5 +304,9 @@ test("what cannot be written is refused", async () => {
   const store = memoryStore();
   await write(store, "point", 3);
   await expect(write(store, "point", 3)).rejects.toThrow(Conflict);
+  await write(store, "point", 100, { overwrite: true, limit: 4 });
   await write(store, "point", 3, { overwrite: true });
+  const { prefixes } = await store.children(Prefix.root);
+  expect(prefixes).toEqual(["by_id/", "rel_0/", "spatial0/"]); // the finer levels have gone with what they were of
+  expect(await findings(store)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import type { FormatOptions } from "../../../model/format.js";
 import { Morton } from "../../../space/morton.js";
 import { Key, Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
-import { writeInfo } from "../info.js";
+import { folderOf, readInfo, typeOf, writeInfo } from "../info.js";
 import { chooseSharding } from "../sharded/choose.js";
 import type { Sharding } from "../sharded/types.js";
 import { createValues, type ValueNames } from "../values.js";
@@ -122,7 +122,7 @@ export async function createAnnotations(
       const { ids, related } = all;
       const { lower, upper } = bounds ?? around(type, all, dimensions.length);
       const levels = spatialLevels({ type, dimensions, lower, upper }, all, { limit, seed });
-      if (overwrite) await store.delete(key, { signal });
+      if (overwrite) await removeOld(store, at, options);
       const byId = await write("by_id", byIds(all));
       const linked = [];
       for (const [i, { id, key: folder }] of relationships.entries())
@@ -138,6 +138,19 @@ export async function createAnnotations(
       return { annotations: ids.length, levels: counts, ...total, files: total.files + 1, warnings };
     },
   };
+}
+
+/** Takes a collection away, its info first: what that names below its own folder. */
+async function removeOld(store: Store, at: Prefix, { signal, limits }: FormatOptions): Promise<void> {
+  const old = await readInfo(store, at, { signal, limits });
+  await store.delete(Key.join(at, "info"), { signal });
+  if (old === undefined || typeOf(old) !== "neuroglancer_annotations_v1") return;
+  const { byId, relationships, spatial } = AnnotationInfo.parse(old.info, old.where);
+  for (const { key } of [byId, ...relationships, ...spatial]) {
+    const folder = folderOf(at, key, old.where);
+    if (folder === at || !folder.startsWith(at)) continue;
+    for await (const { key: stored } of store.list(folder, { signal })) await store.delete(stored, { signal });
+  }
 }
 
 function checkDescription(
