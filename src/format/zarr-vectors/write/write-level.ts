@@ -73,7 +73,8 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const objects = objectsFor(plan);
   const cuts = cutter(plan, chunkShape, withObjects);
   const taken = intakes(plan.attributes?.vertex, first?.vertexColumns ?? new Map());
-  const ofFragments = intakes(plan.attributes?.fragment, first?.fragments?.columns ?? new Map());
+  const declared = plan.attributes?.fragment?.filter(({ name }) => name !== "object_id"); // that is written in any case
+  const ofFragments = intakes(declared, first?.fragments?.columns ?? new Map());
   const fragmentRows: Uint8Array[][] = ofFragments.map(() => []); // of each batch
   if (ofFragments.length > 0 && !withObjects)
     throw new Unsupported("the fragments of points without objects are bins, which have no attributes");

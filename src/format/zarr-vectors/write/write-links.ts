@@ -97,9 +97,9 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     const links = (ends ?? given.fragment).length / width;
     const places = { fragment: new Uint32Array(links * width), ordinal: new Uint32Array(links * width) };
     const buckets = new Growing(links);
-    const which = new Growing(links); // the link of each row
+    const which = duplicate ? new Growing(links) : undefined; // the link of each row, where some have several
     for (let l = 0; l < links; l++) {
-      let same = l > 0; // mostly the chunks are those of the link before
+      let same = l > 0 && !duplicate; // mostly the chunks are those of the link before
       for (let k = 0, i = l * width; k < width; k++, i++) {
         const end = ends === undefined ? i : ends[i]!;
         const fragment = given.fragment[end]!;
@@ -109,20 +109,22 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
         if (at[k] !== chunk) same = false;
         at[k] = chunk;
       }
-      if (same && !duplicate) buckets.push(buckets.values[l - 1]!);
-      for (let copies = same && !duplicate ? 1 : cellsOf(buckets); copies > 0; copies--) which.push(l);
+      if (same) buckets.push(buckets.values[l - 1]!);
+      else for (let copies = cellsOf(buckets); copies > 0; copies--) which?.push(l);
     }
-    for (let row = 0; row < which.length; row++) sizes[buckets.values[row]!] = (sizes[buckets.values[row]!] ?? 0) + 1;
+    const { length } = buckets;
+    while (sizes.length < cells.count) sizes.push(0);
+    for (let row = 0; row < length; row++) sizes[buckets.values[row]!]!++;
     count += links;
-    physical += which.length;
+    physical += length;
     const pick = (column: Uint8Array): Uint8Array =>
-      which.length === links ? column : pickRows(column, links, which.done());
+      which === undefined ? column : pickRows(column, links, which.done());
     rows ??= spool([4 * width, 4 * width, ...(taken ?? []).map((intake) => intake.width)], scratch);
     await rows.add([bytesOf(places.fragment), bytesOf(places.ordinal), ...columns].map(pick), {
-      count: which.length,
-      rows: which.length,
+      count: length,
+      rows: length,
       buckets: buckets.values,
-      starts: upTo(which.length),
+      starts: upTo(length),
     });
   }
 
