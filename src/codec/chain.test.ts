@@ -99,6 +99,7 @@ describe("a chain", () => {
   test("every codec of the registry loads, also by its name in numcodecs", async () => {
     const needs: { [name: string]: CodecSpec["configuration"] } = {
       delta: { dtype: "<i4" },
+      "precomputed.compressed_segmentation": { block_size: [8, 8, 8] },
       fixedscaleoffset: { dtype: "<f8", scale: 1, offset: 0 },
       transpose: { order: [] },
       "vlen-array": { dtype: "<i4" },

@@ -139,7 +139,9 @@ it("says where tables no longer fit the header", () => {
 });
 
 it("is a codec by name, with a block size", async () => {
-  const chain = await CodecChain.load([{ name: "compressed_segmentation", configuration: { block_size: [2, 2, 1] } }]);
+  const chain = await CodecChain.load([
+    { name: "precomputed.compressed_segmentation", configuration: { block_size: [2, 2, 1] } },
+  ]);
   const bound = chain.bind(specOf([1, 1, 2, 3], 4));
   expect([...bound.encode(new Uint8Array(LABELS.buffer))]).toEqual([...PACKED]);
   for (const block_size of [null, [8, 8], [8, 8, 0], [8, 8, 1.5], [4096, 4096, 2]])

@@ -17,7 +17,7 @@ import type { ChunkSpec, CodecEntry, Into } from "./types.js";
 const LARGEST_BLOCK = 2 ** 24;
 
 export const compressedSegmentationCodec: CodecEntry = {
-  name: "compressed_segmentation",
+  name: "precomputed.compressed_segmentation",
   async load({ block_size: block }) {
     if (!isBlock(block))
       throw new InvalidInput(

@@ -10,7 +10,7 @@ import { pixelsOf } from "./jpeg-samples.js";
 import type { ChunkSpec, CodecEntry } from "./types.js";
 
 export const jpegCodec: CodecEntry = {
-  name: "jpeg",
+  name: "precomputed.jpeg",
   async load() {
     return {
       kind: "array-bytes",

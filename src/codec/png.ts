@@ -26,7 +26,7 @@ const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const COLOURS = [undefined, 0, 4, 2, 6];
 
 export const pngCodec: CodecEntry = {
-  name: "png",
+  name: "precomputed.png",
   async load(configuration) {
     const level = integerOption(configuration, "png", "level", [0, 9], 6);
     const engine = await loadDeflate();

@@ -76,7 +76,7 @@ const v1 = (name: string): Chunk => ({
 const image = (name: "jpeg" | "png", channels: number): Target => {
   const known = images(name, channels);
   const [{ shape } = { shape: [] as number[] }] = known;
-  return chain(`${name}-${channels}`, [codec(name)], {
+  return chain(`precomputed.${name}-${channels}`, [codec(`precomputed.${name}`)], {
     dtype: { kind: "uint", size: 1, endian: "little" },
     shape,
     encoded: () => known.filter((one) => `${one.shape}` === `${shape}`).map(({ encoded }) => encoded),
@@ -142,14 +142,22 @@ export const codecTargets: readonly Target[] = [
     shape: [3],
     data: () => [[new Int32Array(0), Int32Array.of(1, 2), new Int32Array(50)]],
   }),
-  chain("compressed_segmentation", [codec("compressed_segmentation", { block_size: [4, 4, 4] })], {
-    dtype: { kind: "uint", size: 4, endian: "little" },
-    shape: [1, 8, 8, 8],
-  }),
-  chain("compressed_segmentation-64", [codec("compressed_segmentation", { block_size: [8, 8, 8] })], {
-    dtype: { kind: "uint", size: 8, endian: "little" },
-    shape: [2, 4, 4, 8],
-  }),
+  chain(
+    "precomputed.compressed_segmentation",
+    [codec("precomputed.compressed_segmentation", { block_size: [4, 4, 4] })],
+    {
+      dtype: { kind: "uint", size: 4, endian: "little" },
+      shape: [1, 8, 8, 8],
+    },
+  ),
+  chain(
+    "precomputed.compressed_segmentation-64",
+    [codec("precomputed.compressed_segmentation", { block_size: [8, 8, 8] })],
+    {
+      dtype: { kind: "uint", size: 8, endian: "little" },
+      shape: [2, 4, 4, 8],
+    },
+  ),
   image("png", 1),
   image("png", 3),
   image("jpeg", 1),

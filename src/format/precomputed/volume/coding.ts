@@ -11,11 +11,13 @@ export function codecsOf(encoding: VolumeEncoding, where: string): CodecSpec[] {
     case "raw":
       return [{ name: "bytes", configuration: { endian: "little" } }];
     case "compressed_segmentation":
-      return [{ name: encoding.name, configuration: { block_size: [...encoding.block] } }];
+      return [{ name: "precomputed.compressed_segmentation", configuration: { block_size: [...encoding.block] } }];
     case "png":
-      return [{ name: "png", configuration: encoding.level === undefined ? {} : { level: encoding.level } }];
+      return [
+        { name: "precomputed.png", configuration: encoding.level === undefined ? {} : { level: encoding.level } },
+      ];
     case "jpeg":
-      return [{ name: "jpeg", configuration: {} }];
+      return [{ name: "precomputed.jpeg", configuration: {} }];
     case "other":
       throw new Unsupported(
         `the chunks of ${where} have the encoding ${JSON.stringify(encoding.spelled.slice(0, 40))}, and Octavo reads raw, compressed_segmentation, png and jpeg`,
