@@ -19,6 +19,7 @@ const pages = [
   "docs/guide.md",
   "docs/stores.md",
   "docs/moving-from-zarr-vectors-py.md",
+  "docs/formats/precomputed.md",
   "docs/formats/zarr-vectors.md",
 ]
   .map((path) => readFileSync(join(root, path), "utf8"))
