@@ -56,7 +56,7 @@ async function errors(store: Store): Promise<string[]> {
 }
 
 describe.each(names)("%s", (name) => {
-  it("is cut into smaller chunks, larger ones, and back, or says why not", async () => {
+  it("is cut into smaller chunks, larger ones in shards, and back, or says why not", async () => {
     const store = await copyOf(`v0.9.2/${name}`);
     const { chunkShape } = (await openZarrVectors(store, Prefix.root)).levels[0]!;
     const before = await everything(store);
@@ -64,6 +64,8 @@ describe.each(names)("%s", (name) => {
     for (const by of [0.6, 3, 1]) {
       const edit = await editZarrVectors(store, Prefix.root);
       edit.rechunk(chunkShape!.map((size) => size * by));
+      if (by === 3) edit.shard(chunkShape!.map(() => 2));
+      if (by === 1) edit.unshard();
       if (REFUSED[name] !== undefined) {
         await expect(edit.commit()).rejects.toThrow(REFUSED[name]);
         return;
