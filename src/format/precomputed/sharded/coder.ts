@@ -8,7 +8,7 @@
 import { loadDeflate } from "../../../codec/deflate.js";
 import { gzipWith } from "../../../codec/gzip.js";
 import { Corrupt, LimitExceeded } from "../../../errors.js";
-import { type Limits, withLimits } from "../../../limits.js";
+import { decodedCap, type Limits, withLimits } from "../../../limits.js";
 import { ROW } from "./shard-index.js";
 import type { Encoding, Sharding } from "./types.js";
 
@@ -42,19 +42,23 @@ export async function coderFor({
       if (indexEncoding === "raw") return bytes;
       const claimed = claimedSize(bytes);
       const most = Math.min(limits.chunkBytes, claimed <= USUAL ? USUAL : ROW * (await fileSize()));
-      if (claimed > most)
-        throw new LimitExceeded(`a minishard index should decode to at most ${most} bytes, found ${claimed}`);
+      mustFit("a minishard index", claimed, most);
       return gzip!.decompress(bytes, claimed, limits);
     },
     decodeValue(bytes, limits) {
       if (dataEncoding === "raw") return bytes;
-      if (bytes.length === 0) throw new Corrupt("a value in gzip should have a member of gzip, found no bytes");
-      return gzip!.decompress(bytes, undefined, limits);
+      const claimed = claimedSize(bytes);
+      mustFit("a value", claimed, decodedCap(bytes.length, limits));
+      return gzip!.decompress(bytes, limits.chunkBytes < 2 ** 32 ? claimed : undefined, limits);
     },
   };
 }
 
-/** What the last four bytes of a member say; the decoder holds it to that. */
+function mustFit(what: string, claimed: number, most: number): void {
+  if (claimed > most) throw new LimitExceeded(`${what} should decode to at most ${most} bytes, found ${claimed}`);
+}
+
+/** What the last four bytes of a member say, modulo 2^32; the decoder holds it to that. */
 function claimedSize(bytes: Uint8Array): number {
   if (bytes.length < 18) throw new Corrupt(`a member of gzip should have 18 bytes or more, found ${bytes.length}`);
   return new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 4, 4).getUint32(0, true);
