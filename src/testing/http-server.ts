@@ -20,6 +20,7 @@ export async function serveStore(store: Store): Promise<TestServer> {
     if (test.on(request, response)) return;
     answer(store, request, response).catch((error) => response.writeHead(500).end(String(error)));
   });
+  server.keepAliveTimeout = 0; // a test that computes for seconds would find its connection closed
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const test: TestServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

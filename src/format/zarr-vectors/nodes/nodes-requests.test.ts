@@ -35,7 +35,7 @@ describe("without a listing", () => {
     const store = web(await copyOf("v0.9.2/points_compressed_zstd"));
     const opened = await openStore(store);
     const asked = () => store.log.splice(0).map(({ kind, at }) => `${kind} ${at}`);
-    expect(asked()).toEqual(["get zarr.json", "get .octavo/head"]);
+    expect(asked()).toEqual(["get zarr.json"]);
     expect(opened.levels).toEqual([0]);
     const nodes = await opened.nodes(0);
     expect(asked().sort()).toEqual(["get 0/object_index/zarr.json", "get 0/vertices/zarr.json", "get 0/zarr.json"]);
