@@ -28,7 +28,7 @@ test("a store is published, and says the same", { timeout: 120_000 }, async () =
   expect((await octavo(["publish", from, out, "--overwrite"])).stdout).toMatch(/^\d+ values of [\d.]+ kB published\n$/);
   expect((await octavo(["validate", out])).code).toBe(0);
   const edit = await octavo(["delete", out, "--object", "0"]);
-  expect([edit.code, edit.stderr]).toEqual([2, expect.stringMatching(/is for readers/)]);
+  expect([edit.code, edit.stderr]).toEqual([3, expect.stringMatching(/is for readers/)]);
 });
 
 test("into a zip file, and what is no geometry is refused", { timeout: 120_000 }, async () => {
