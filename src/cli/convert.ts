@@ -67,8 +67,8 @@ const options = {
 export const convert = verb({
   about:
     "Chunks of arrays are copied byte for byte where source and target encode them alike. Geometry keeps its chunks, levels " +
-    "and links unless --chunk or --dtype is given: then its finest level is written anew. OUT becomes visible when it is " +
-    "whole; a name that ends in .zip becomes a zip file.",
+    "and links unless --chunk or --dtype is given: then all levels are written anew, without links between them. OUT becomes " +
+    "visible when it is whole; a name that ends in .zip becomes a zip file.",
   options,
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
@@ -219,19 +219,15 @@ function explainVectors(
 ): void {
   const { formatVersion = "0.9.2", chunkShape, dtype } = vectorOptions(dataset, given);
   const kept = keepsChunks(dataset, { chunkShape, dtype });
-  const levels = dataset.levels.map(({ level, vertices }) => ({
-    level,
-    vertices: vertices ?? null,
-    kept: kept || level === 0,
-  }));
+  const levels = dataset.levels.map(({ level, vertices }) => ({ level, vertices: vertices ?? null, kept }));
   if (output.json) {
     output.document({ dryRun: true, replaces: there?.summary ?? null, formatVersion, keepsChunks: kept, levels });
     return;
   }
   output.line(`Zarr Vectors ${formatVersion}, ${kept ? "with the same chunks, fragments and links" : "in new chunks"}`);
-  for (const { level, vertices, kept } of levels)
+  for (const { level, vertices } of levels)
     output.line(
-      `  level ${level}: ${vertices === null ? "" : `${counted(vertices, "vertex", "vertices")}, `}${kept ? "kept" : output.yellow("left out")}`,
+      `  level ${level}: ${vertices === null ? "" : `${counted(vertices, "vertex", "vertices")}, `}${kept ? "kept" : "written anew"}`,
     );
   tellNothing(there, given, output);
 }
