@@ -7,7 +7,7 @@ import { isCloud } from "./cloud.js";
 import { meeting } from "./hull.js";
 import { distinctChunks } from "./layout.js";
 import { Region } from "./region.js";
-import type { Resolved } from "./resolve.js";
+import { onlyVertices, type Resolved } from "./resolve.js";
 import { PartList, RowList } from "./rows.js";
 
 export interface Bound {
@@ -32,7 +32,10 @@ export async function upperBound(question: Resolved, options: ReadOptions): Prom
   }
   // What is nearest is looked for everywhere, until it is found.
   const everywhere = nearest === undefined ? [] : met;
-  const reached = region === undefined ? new Set(everywhere) : await reachedChunks(question, met, options);
+  // Where only vertices inside count, nothing is read of what has none in the region.
+  const inside = region !== undefined && nearest === undefined && onlyVertices(question);
+  const reached =
+    region === undefined ? new Set(everywhere) : inside ? new Set(met) : await reachedChunks(question, met, options);
   const { rows, orphans } = await mayTouch(question, [...reached], options);
   const place = rows.length === 0 ? undefined : await source.objects!.place(rows, options);
   const sizes = new Map([
@@ -54,7 +57,7 @@ export async function upperBound(question: Resolved, options: ReadOptions): Prom
       objects++;
   }
   for (let i = 0; i < orphans.part.length; i++) vertices += sizeOf(orphans.chunk[i]!, orphans.part[i]!, 1);
-  for (const chunk of sizes.keys()) reached.add(chunk);
+  if (!inside) for (const chunk of sizes.keys()) reached.add(chunk);
   const most = Math.min(limit, nearest === undefined || source.geometry === "points" ? limit : nearest.k);
   return {
     chunks: [...reached].sort((a, b) => a - b),

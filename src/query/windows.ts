@@ -157,7 +157,7 @@ async function neededChunks(question: Resolved, options: ReadOptions): Promise<U
   const table = await source.chunks(options);
   const needed = new Uint8Array(table.count);
   for (const chunk of chunksIn(table, region, source.dims)) needed[chunk] = 1;
-  if (source.linkWidth > 0 && !isPath(source) && !source.scattered) {
+  if (source.linkWidth > 0 && !isPath(source) && !source.scattered && !onlyVertices(question)) {
     for await (const { chunks } of source.links({ meets: meeting(region!) }, [], options)) {
       options.signal?.throwIfAborted();
       for (let i = 0; i < chunks.length; i++) needed[chunks[i]!] = 1;
