@@ -2,25 +2,18 @@
  * Precomputed as a format, apart from what writes it: a page that opens data reaches this file, and what it opens is loaded when
  * there is some.
  */
+import { withLimits } from "../../limits.js";
 import type { Format } from "../../model/format.js";
-import { readInfo } from "./info.js";
+import { Key } from "../../store/key.js";
 
 /** Precomputed as a format. */
 export const precomputed: Format = {
   id: "precomputed",
   name: "Neuroglancer precomputed",
-  async detect(store, at, options) {
-    const place = await readInfo(store, at, options);
-    if (place === undefined) return undefined;
-    const kind = (await import("./open.js")).kindOf(place);
-    return (
-      kind && {
-        format: "precomputed",
-        version: "1",
-        summary: `Neuroglancer precomputed, ${kind.name}`,
-        open: async () => (await kind.load()).open(place, options),
-      }
-    );
+  async detect(store, at, options = {}) {
+    const { signal, get = store.get.bind(store) } = options;
+    const bytes = await get(Key.join(at, "info"), { signal, most: withLimits(options.limits).metadataBytes });
+    return bytes && (await import("./open.js")).matchOf(store, at, bytes, options);
   },
   async open(store, at, options) {
     const { findKind } = await import("./open.js");

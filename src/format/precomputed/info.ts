@@ -43,12 +43,14 @@ export interface InfoAt {
 /** The document at a place; undefined where there is none. */
 export async function readInfo(store: Store, at: Prefix, options: FormatOptions = {}): Promise<InfoAt | undefined> {
   const { signal, get = store.get.bind(store) } = options;
-  const limits = withLimits(options.limits);
-  const key = Key.join(at, "info");
-  const bytes = await get(key, { signal, most: limits.metadataBytes });
-  if (bytes === undefined) return undefined;
-  const where = `${store.url}/${key}`;
-  return { store, at, where, info: readDocument(bytes, limits, where) };
+  const bytes = await get(Key.join(at, "info"), { signal, most: withLimits(options.limits).metadataBytes });
+  return bytes && infoOf(store, at, bytes, options);
+}
+
+/** What these bytes of an `info` say. */
+export function infoOf(store: Store, at: Prefix, bytes: Uint8Array, options: FormatOptions): InfoAt {
+  const where = `${store.url}/${Key.join(at, "info")}`;
+  return { store, at, where, info: readDocument(bytes, withLimits(options.limits), where) };
 }
 
 /** The type that an `info` has, also where it does not say so; undefined where it is of another software. */

@@ -2,10 +2,17 @@
 import { showJson } from "../../bytes/json.js";
 import { NotFound, Unsupported } from "../../errors.js";
 import type { Dataset } from "../../model/dataset.js";
-import type { Finding, FormatOptions, RepairOptions, RepairReport, ValidateOptions } from "../../model/format.js";
+import type {
+  Finding,
+  FormatOptions,
+  Match,
+  RepairOptions,
+  RepairReport,
+  ValidateOptions,
+} from "../../model/format.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import { type InfoAt, readInfo, typeOf } from "./info.js";
+import { type InfoAt, infoOf, readInfo, typeOf } from "./info.js";
 
 /** One kind of data. */
 export interface Kind {
@@ -58,6 +65,20 @@ export function kindOf(place: InfoAt): KindEntry | undefined {
   throw new Unsupported(`${where} has the type ${showJson(type)}, Octavo knows ${Object.keys(KINDS).join(", ")}`, {
     where,
   });
+}
+
+/** What the bytes of an `info` say to whoever asks which format a place has. */
+export function matchOf(store: Store, at: Prefix, bytes: Uint8Array, options: FormatOptions): Match | undefined {
+  const place = infoOf(store, at, bytes, options);
+  const kind = kindOf(place);
+  return (
+    kind && {
+      format: "precomputed",
+      version: "1",
+      summary: `Neuroglancer precomputed, ${kind.name}`,
+      open: async () => (await kind.load()).open(place, options),
+    }
+  );
 }
 
 /** What is at a place; NotFound where there is no `info` of this format. */
