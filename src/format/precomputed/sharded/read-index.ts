@@ -160,7 +160,7 @@ export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, 
   };
 }
 
-/** Bytes that may be read in vain between two ranges, and what is read in one go at most; as for stores. */
+/** Bytes that may be read in vain between two ranges, as for stores, and what is read in one go: 4 MiB, as several are under way. */
 export const GAP = 64 << 10;
 export const LONGEST = 4 << 20;
 

@@ -25,6 +25,7 @@ import type { Sharding } from "./types.js";
 
 const CACHE = 64 << 20;
 const LANES = 8;
+const FILE_GAP = 24 << 10; // a file has no round trip: what is read in vain costs more there
 
 export async function openSharded(
   store: Store,
@@ -37,6 +38,7 @@ export async function openSharded(
   const limits = limitsFor(options.limits);
   const place: ShardedPlace = { store: view, at, sharding, limits, coder: await coderFor(sharding) };
   const indexes = indexesOf(place, options.cacheBytes ?? CACHE);
+  const gap = "pathOf" in view ? FILE_GAP : GAP;
 
   async function locate(id: bigint, call: ReadOptions = {}): Promise<Wanted | undefined> {
     const { idLow, idHigh, minishard, shardLow, shardHigh } = placeAll(oneId(id), sharding);
@@ -66,7 +68,7 @@ export async function openSharded(
         else wanted.push(wantedOf(place, own!, at, row));
       }
       if (absent.length > 0) yield { rows: Uint32Array.from(absent), values: absent.map(() => undefined) };
-      for await (const run of ahead(runs(wanted, GAP, LONGEST), LANES, (run) => fetchRun(place, run, ids, call)))
+      for await (const run of ahead(runs(wanted, gap, LONGEST), LANES, (run) => fetchRun(place, run, ids, call)))
         yield run;
     }
   }
