@@ -1,11 +1,11 @@
 /** `octavo append`: the objects of other datasets are added to a store, all of them or none. */
 
 import { InvalidInput } from "../errors.js";
-import { editZarrVectors, openZarrVectors } from "../format/zarr-vectors/index.js";
+import { editZarrVectors } from "../format/zarr-vectors/index.js";
 import type { VectorDataset } from "../model/vectors.js";
 import { choice, flag } from "./args.js";
 import { countsText } from "./get-vectors.js";
-import { findSource, type Source, sourceOptions } from "./source.js";
+import { findSource, sourceOptions } from "./source.js";
 import { vectorsAt } from "./vectors-at.js";
 import { verb } from "./verb.js";
 
@@ -25,7 +25,6 @@ export const append = verb({
     const { output, signal } = session;
     const target = await findSource(url!, options, session);
     const there = await vectorsAt(target, url!);
-    let next = await nextId(target);
     const edit = await editZarrVectors(target.store, target.at, { signal, expand: options.expand });
     let vertices = 0;
     for (const other of from) {
@@ -33,8 +32,7 @@ export const append = verb({
       checkKinds(dataset, other, there, url!);
       for await (const batch of dataset.select().batches({ signal })) {
         if (batch.repeats !== true) vertices += batch.positions.length / batch.dims;
-        if (options.ids === "keep") edit.append(batch);
-        else edit.append({ ...batch, ids: BigInt64Array.from(batch.ids, () => next++) });
+        edit.append(batch, { newIds: options.ids !== "keep" });
       }
     }
     const { ids } = await edit.commit();
@@ -52,12 +50,4 @@ function checkKinds(from: VectorDataset, other: string, to: VectorDataset, url: 
   const [one, own] = [from.geometries[0], to.geometries[0]];
   if (one === own || (PATHS.includes(one ?? "") && PATHS.includes(own ?? ""))) return;
   throw new InvalidInput(`${other} holds ${one ?? "nothing known"}, and ${url} ${own ?? "nothing known"}`);
-}
-
-/** Beyond every id that was ever given: those of deleted objects are not given again. */
-async function nextId({ store, at }: Source): Promise<bigint> {
-  const { objects } = await (await openZarrVectors(store, at)).source(0);
-  let largest = -1n;
-  for (const id of objects === undefined ? [] : await objects.ids()) if (id > largest) largest = id;
-  return largest + 1n;
 }

@@ -15,8 +15,13 @@ import { checkBatch, planFor, putGeometry } from "./edit-put.js";
 import type { RowsEdit } from "./edit-rows.js";
 import type { Tree } from "./edit-tree.js";
 
-/** Adds objects, or points; the ids that the objects have. */
-export async function appendBatch(tree: Tree, batch: BatchParts, expand: boolean): Promise<BigInt64Array> {
+/** Adds objects, or points; the ids that the objects have, or with `newIds` get. */
+export async function appendBatch(
+  tree: Tree,
+  batch: BatchParts,
+  expand: boolean,
+  newIds = false,
+): Promise<BigInt64Array> {
   const level = await editLevel(tree, firstLevel(tree));
   const plan = await planFor(level);
   const { rows } = checkBatch(level, plan, batch);
@@ -28,7 +33,8 @@ export async function appendBatch(tree: Tree, batch: BatchParts, expand: boolean
     await level.finish();
     return new BigInt64Array();
   }
-  const ids: bigint[] = Array.from(rows.ids, (id: bigint) => BigInt.asIntN(64, id));
+  let next = await largestId(tree, level);
+  const ids: bigint[] = Array.from(rows.ids, (id: bigint) => (newIds ? ++next : BigInt.asIntN(64, id)));
   if (new Set(ids).size < ids.length) throw new InvalidInput("the batch names an object twice");
   for (const id of ids) {
     const row = objects.rowOf(id);
@@ -38,7 +44,6 @@ export async function appendBatch(tree: Tree, batch: BatchParts, expand: boolean
       });
   }
   // What nobody has named: each path is an object, of everything else the batch is one.
-  let next = await largestId(tree, level);
   for (const id of ids) if (id > next) next = id;
   const name = (): number => ids.push(++next) - 1;
   const alone = !plan.kind.path && ids.length === 0 && rows.count > 0 ? name() : -1;

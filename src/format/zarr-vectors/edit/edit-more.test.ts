@@ -301,6 +301,18 @@ describe("points without objects", () => {
   });
 });
 
+it("objects that others have named get new ids, whoever else appends", async () => {
+  const store = memoryStore();
+  await storeOf(store, "graph", thingsOf("graph", 2));
+  const more = batchOf("graph", thingsOf("graph", 3));
+  const one = await editZarrVectors(store, at);
+  const two = await editZarrVectors(store, at);
+  for (const edit of [one, two]) edit.append(more, { newIds: true });
+  const made = await Promise.all([one.commit(), two.commit()]);
+  expect(made.flatMap(({ ids }) => [...ids[0]!]).sort()).toEqual([11n, 12n, 13n, 14n, 15n, 16n]);
+  expect(await findings(store)).toEqual([]);
+});
+
 describe("an index without ids", () => {
   it("has a row for every id, also for those that are skipped", async () => {
     const store = memoryStore();

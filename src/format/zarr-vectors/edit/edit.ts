@@ -40,8 +40,8 @@ type Id = number | bigint;
 
 /** Edits that happen together or not at all, when they are committed. */
 export interface VectorTransaction {
-  /** Adds objects under their ids, or under new ones where they have none. */
-  append(batch: BatchParts): void;
+  /** Adds objects under their ids, or under new ones where they have none, or should get others. */
+  append(batch: BatchParts, options?: { readonly newIds?: boolean | undefined }): void;
   /** Objects go, on every level; their ids are not given again. */
   delete(ids: Iterable<Id>): void;
   /** Other geometry for an object, whose attributes and groups stay. */
@@ -94,9 +94,9 @@ export async function editZarrVectors(
     steps.push(step);
   };
   return {
-    append: (batch) =>
+    append: (batch, { newIds } = {}) =>
       add(async (tree, ids) => {
-        ids.push(await appendBatch(tree, batch, expand));
+        ids.push(await appendBatch(tree, batch, expand, newIds));
       }),
     delete(ids) {
       const gone = Array.from(ids, BigInt);
