@@ -36,6 +36,18 @@ export const Affine = {
     });
   },
 
+  /** Many points, one after the other. In float64: what float32 would lose here is what brings two ends of an edge apart. */
+  applyAll({ rank, rows }: Affine, points: Float32Array | Float64Array): Float64Array {
+    const out = new Float64Array(points.length);
+    for (let at = 0; at + rank <= points.length; at += rank)
+      for (let row = 0; row < rank; row++) {
+        let sum = rows[row * (rank + 1) + rank]!;
+        for (let i = 0; i < rank; i++) sum += rows[row * (rank + 1) + i]! * points[at + i]!;
+        out[at + row] = sum;
+      }
+    return out;
+  },
+
   /** `outer` after `inner`. */
   compose(outer: Affine, inner: Affine): Affine {
     const { rank } = outer;

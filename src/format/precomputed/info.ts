@@ -24,6 +24,7 @@ import { encodeUtf8 } from "../../bytes/text.js";
 import { Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { FormatOptions } from "../../model/format.js";
+import { Affine } from "../../space/transform.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { asList, readDocument, wrong } from "../zarr/document.js";
@@ -102,6 +103,16 @@ export const asOptionalList = (value: Json | undefined, what: string, where: str
 /** How values lie. cloud-volume writes null for files of their own: read as that, though Neuroglancer does not open it. */
 export function shardingOf({ sharding }: JsonObject, where: string): Sharding | null {
   return sharding === undefined || sharding === null ? null : parseSharding(sharding, where);
+}
+
+/** The transform that moves nothing. */
+export const identityRows: readonly number[] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+
+/** From stored coordinates to nanometres; undefined where the document has none, or one that moves nothing. */
+export function transformOf({ transform }: JsonObject, where: string): Affine | undefined {
+  if (transform === undefined) return undefined;
+  const rows = asNumbers(transform, 12, "transform", where);
+  return rows.every((value, i) => value === identityRows[i]) ? undefined : Affine.of(rows);
 }
 
 /** The folder that a member names, relative to that of the `info`; ".." leads up, but not out of the store. */

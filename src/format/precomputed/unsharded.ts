@@ -7,7 +7,7 @@
 import { loadDeflate } from "../../codec/deflate.js";
 import { gzipWith } from "../../codec/gzip.js";
 import { Conflict, Corrupt, InvalidInput } from "../../errors.js";
-import { withLimits } from "../../limits.js";
+import { type Limits, withLimits } from "../../limits.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { Key, type Prefix } from "../../store/key.js";
@@ -37,17 +37,24 @@ export const decimalNames: ValueNames = {
   },
 };
 
+/** A file, also where it has ".gz" after its name; undefined where there is none. */
+export async function readWhole(
+  store: Store,
+  key: Key,
+  limits: Limits,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  const bytes = await store.get(key, { signal, most: limits.chunkBytes });
+  if (bytes !== undefined || !store.can.list) return bytes;
+  const compressed = await store.get(Key.of(`${key}.gz`), { signal, most: limits.chunkBytes });
+  return compressed && gzipWith(await loadDeflate()).decompress(compressed, undefined, limits);
+}
+
 export function openUnsharded(store: Store, at: Prefix, options: OpenValuesOptions): ValueReader {
   const names = options.names ?? decimalNames;
 
   async function get(id: bigint, call: ReadOptions = {}): Promise<Uint8Array | undefined> {
-    const limits = withLimits(call.limits ?? options.limits);
-    const { signal } = call;
-    const key = Key.join(at, names.nameOf(id));
-    const bytes = await store.get(key, { signal, most: limits.chunkBytes });
-    if (bytes !== undefined || !store.can.list) return bytes;
-    const compressed = await store.get(Key.join(at, `${names.nameOf(id)}.gz`), { signal, most: limits.chunkBytes });
-    return compressed && gzipWith(await loadDeflate()).decompress(compressed, undefined, limits);
+    return readWhole(store, Key.join(at, names.nameOf(id)), withLimits(call.limits ?? options.limits), call.signal);
   }
 
   /** Ascending, as the names are sorted differently. */

@@ -6,7 +6,7 @@ import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
 import type { Query, Schema, VectorDataset } from "../../../model/vectors.js";
-import type { Affine } from "../../../space/transform.js";
+import { Affine } from "../../../space/transform.js";
 import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, existingIds, present } from "../ids.js";
 import { folderOf, type InfoAt, numberDtype } from "../info.js";
@@ -94,7 +94,7 @@ function pieceOf(
   transform: Affine | undefined,
 ): Piece {
   return {
-    positions: transform === undefined ? vertices : transformed(vertices, transform),
+    positions: transform === undefined ? vertices : Affine.applyAll(transform, vertices),
     parts: Uint32Array.of(0, vertices.length / 3),
     links: edges,
     vertexColumns: new Map(
@@ -102,17 +102,4 @@ function pieceOf(
     ),
     objectColumns: new Map(),
   };
-}
-
-/** In float64: what float32 would lose here is what brings two ends of an edge apart. */
-function transformed(vertices: Float32Array, { rows }: Affine): Float64Array {
-  const out = new Float64Array(vertices.length);
-  for (let v = 0; v < vertices.length; v += 3)
-    for (let axis = 0; axis < 3; axis++)
-      out[v + axis] =
-        rows[4 * axis]! * vertices[v]! +
-        rows[4 * axis + 1]! * vertices[v + 1]! +
-        rows[4 * axis + 2]! * vertices[v + 2]! +
-        rows[4 * axis + 3]!;
-  return out;
 }

@@ -13,9 +13,17 @@
  */
 import type { JsonObject } from "../../../bytes/json.js";
 import { Corrupt, InvalidInput } from "../../../errors.js";
-import { Affine } from "../../../space/transform.js";
+import type { Affine } from "../../../space/transform.js";
 import { asInteger, asObject, asString } from "../../zarr/document.js";
-import { asNumbers, asOptionalList, asWord, NUMBER_TYPES, type NumberType, shardingOf } from "../info.js";
+import {
+  asOptionalList,
+  asWord,
+  identityRows,
+  NUMBER_TYPES,
+  type NumberType,
+  shardingOf,
+  transformOf,
+} from "../info.js";
 import { formatSharding } from "../sharded/parse.js";
 import type { Sharding } from "../sharded/types.js";
 
@@ -53,9 +61,9 @@ export const SkeletonInfo = {
     });
     const wrong = idProblem(attributes);
     if (wrong !== undefined) throw new Corrupt(`${where} ${wrong}`, { where });
-    const { transform, segment_properties: properties } = info;
+    const { segment_properties: properties } = info;
     return {
-      transform: transform === undefined ? undefined : moving(asNumbers(transform, 12, "transform", where)),
+      transform: transformOf(info, where),
       attributes,
       sharding: shardingOf(info, where),
       segmentProperties: properties === undefined ? undefined : asString(properties, "a segment_properties", where),
@@ -69,7 +77,7 @@ export const SkeletonInfo = {
     if (wrong !== undefined) throw new InvalidInput(`the description of the skeletons ${wrong}`);
     return {
       "@type": "neuroglancer_skeletons",
-      transform: [...(transform?.rows ?? IDENTITY)],
+      transform: [...(transform?.rows ?? identityRows)],
       vertex_attributes: attributes.map(({ id, type, components }) => ({
         id,
         data_type: type,
@@ -80,11 +88,6 @@ export const SkeletonInfo = {
     };
   },
 };
-
-const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
-
-const moving = (rows: readonly number[]): Affine | undefined =>
-  rows.every((value, i) => value === IDENTITY[i]) ? undefined : Affine.of(rows);
 
 function idProblem(attributes: readonly SkeletonAttribute[]): string | undefined {
   if (attributes.some(({ id }) => id === "")) return "has a vertex attribute without a name";
