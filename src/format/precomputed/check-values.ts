@@ -13,7 +13,7 @@ export async function* checkValues(
   values: ValueReader,
   where: string,
   options: ValidateOptions,
-  check: (id: bigint, bytes: Uint8Array) => Iterable<Finding>,
+  check: (id: bigint, bytes: Uint8Array) => Iterable<Finding> | AsyncIterable<Finding>,
   rule: RuleId = "value-decodes",
 ): AsyncGenerator<Finding> {
   const { signal, limits, onProgress } = options;

@@ -58,7 +58,11 @@ export async function costOf(
   if (ids === undefined) return allFiles(values, signal);
   const files = new Set<string>();
   let requests = ids.length;
-  if (sharding === null) for (const id of ids) files.add(names.nameOf(id));
+  if (sharding === null)
+    for (const id of ids) {
+      files.add(names.nameOf(id));
+      if (names.beforeOf !== undefined) files.add(names.beforeOf(id));
+    }
   else {
     const { shardLow, shardHigh, minishard } = placeAll(ids, sharding);
     const minishards = new Set<string>();

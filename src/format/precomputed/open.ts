@@ -27,6 +27,11 @@ interface KindEntry {
   load(): Promise<Kind>;
 }
 
+const MESHES: KindEntry = {
+  name: "meshes",
+  load: async () => (await import("./mesh/kind.js")).meshKind,
+};
+
 const KINDS: { readonly [type: string]: KindEntry } = {
   neuroglancer_multiscale_volume: {
     name: "volume",
@@ -36,6 +41,8 @@ const KINDS: { readonly [type: string]: KindEntry } = {
     name: "skeletons",
     load: async () => (await import("./skeleton/kind.js")).skeletonKind,
   },
+  neuroglancer_multilod_draco: MESHES,
+  neuroglancer_legacy_mesh: MESHES,
   neuroglancer_annotations_v1: {
     name: "annotations",
     load: async () => (await import("./annotation/kind.js")).annotationKind,

@@ -1,0 +1,71 @@
+/** Everything that can be said against meshes. */
+import type { Finding, ValidateOptions } from "../../../model/format.js";
+import { checkValues } from "../check-values.js";
+import { folderOf, type InfoAt } from "../info.js";
+import { openSegmentProperties } from "../properties/read.js";
+import { failure, finding } from "../rules.js";
+import { verifyValues } from "../values.js";
+import { MeshInfo } from "./info.js";
+import { Manifest } from "./manifest.js";
+import { type MeshOutline, meshesAt } from "./read.js";
+
+export async function* validateMeshes(place: InfoAt, options: ValidateOptions = {}): AsyncGenerator<Finding> {
+  const { store, at, where } = place;
+  const { level = 5, signal, limits } = options;
+  let info: MeshInfo;
+  try {
+    info = MeshInfo.parse(place.info, where);
+  } catch (error) {
+    yield failure("info", where, error);
+    return;
+  }
+  if (level >= 2) for (const says of info.undrawn) yield finding("undrawn", where, says, "take it away");
+  if (level >= 3 && info.segmentProperties !== undefined) {
+    try {
+      await openSegmentProperties(store, folderOf(at, info.segmentProperties, where), options);
+    } catch (error) {
+      yield failure("segment-properties", where, error);
+    }
+  }
+  if (level < 4) return;
+  const { values, url, outlineOf } = await meshesAt(place, options);
+  if (values.sharding !== null)
+    for await (const found of verifyValues(store, at, values.sharding, { ...options, level: 3 }))
+      if (found.rule !== "sharded/unreferenced") yield found; // those are the fragments
+  yield* checkValues(values, url, options, async function* (id, bytes) {
+    const outline = outlineOf(id, bytes);
+    yield* checkOrder(outline, `${url}/${id}`);
+    if (level >= 5)
+      for (let lod = 0; lod < outline.levels; lod++)
+        yield* checkGeometry(outline, lod, `${url}/${id}`, { signal, limits });
+  });
+}
+
+function* checkOrder({ manifest }: MeshOutline, where: string): Generator<Finding> {
+  for (const [lod, one] of (manifest?.lods ?? []).entries()) {
+    const at = Manifest.disorder(one);
+    if (at !== undefined)
+      yield finding(
+        "fragment-order",
+        where,
+        `fragment ${at} of lod ${lod} does not follow the one before it on the z-curve`,
+      );
+  }
+}
+
+/** A lod that cannot be read says nothing about the others. */
+async function* checkGeometry(
+  outline: MeshOutline,
+  lod: number,
+  where: string,
+  options: Pick<ValidateOptions, "signal" | "limits">,
+): AsyncGenerator<Finding> {
+  if (outline.manifest !== undefined && Manifest.lodAt(outline.manifest, lod) !== lod) return; // nothing is stored for it
+  try {
+    const { positions } = await outline.read(lod, options);
+    if (!positions.every(Number.isFinite))
+      yield finding("vertex-finite", where, `the mesh has coordinates that are NaN or infinite at level ${lod}`);
+  } catch (error) {
+    yield failure("fragment-decodes", where, error);
+  }
+}
