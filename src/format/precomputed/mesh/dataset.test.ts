@@ -292,6 +292,10 @@ test("damage of a manifest or a fragment is found where it is, and does not hide
   const meshes = await openMeshes(store);
   for (const i of [1n, 2n, 3n, 4n]) await expect(meshes.get(id(i)), `${i}`).rejects.toThrow(Corrupt);
   expect((await meshes.get(id(5n)))!.faces.length).toBe(6);
+  const dataset = await open(store);
+  expect(dataset.levels.length).toBe(2);
+  expect((await dataset.select({ object: [id(5n)] }).read()).ids.length).toBe(1);
+  await expect(dataset.select().read()).rejects.toThrow(Corrupt);
   await expect(meshes.get(id(5n), 0, { limits: { chunkBytes: 2 * bytes.length - 1 } })).rejects.toThrow(LimitExceeded);
   // 100 points in one place have few bytes; either fragment is allowed, both are not.
   const dense = await fragment(new Int32Array(300));

@@ -7,7 +7,7 @@
  * There is no spatial index, but the manifests of several resolutions say which space a mesh takes: a region reads all of them,
  * and then the geometry of what may be there. In the older form it reads everything.
  */
-import { Unsupported } from "../../../errors.js";
+import { Corrupt, Unsupported } from "../../../errors.js";
 import type { ReadOptions, ReadPlan } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
 import type { Query, Schema, VectorDataset, VectorLevel } from "../../../model/vectors.js";
@@ -20,6 +20,7 @@ import { type Piece, rowSource } from "../row-source.js";
 import { ahead } from "../sharded/ahead.js";
 import { legacyCost } from "./cost.js";
 import type { Mesh } from "./legacy.js";
+import type { Lod } from "./manifest.js";
 import { type Meshes, type MeshOutline, meshesAt } from "./read.js";
 
 const EVERYWHERE = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -119,18 +120,17 @@ async function levelsOf(
   let seen = 0;
   try {
     for await (const ids of values.ids(options)) {
-      for await (const { outline: one } of meshes.outlines(ids.subarray(0, SAMPLE - seen), options))
-        for (const [lod, { scale }] of (one?.manifest?.lods ?? []).entries())
-          scales[lod] = Math.max(scales[lod] ?? 0, scale);
+      for await (const lods of soundLods(meshes, ids.subarray(0, SAMPLE - seen), options))
+        for (const [lod, { scale }] of lods.entries()) scales[lod] = Math.max(scales[lod] ?? 0, scale);
       seen += ids.length;
       if (seen >= SAMPLE) break;
     }
   } catch (error) {
-    if (!(error instanceof Unsupported)) throw error;
+    if (!(error instanceof Unsupported || error instanceof Corrupt)) throw error;
     return {
       levels: Array.from({ length: UNKNOWN_LEVELS }, (_, level) => outline(level, EVERYWHERE)),
       note: [
-        "The store cannot list, so that nobody knows how many levels there are: a mesh shows the coarsest it has.",
+        "The meshes cannot be listed, so that nobody knows how many levels there are: each shows the coarsest it has.",
       ],
     };
   }
@@ -143,6 +143,19 @@ async function levelsOf(
   );
   const note = `The levels are those of the first ${SAMPLE} meshes; others may have more.`;
   return { levels: bins.map((bin, level) => outline(level, bin)), note: seen > SAMPLE ? [note] : [] };
+}
+
+/** The lods of these meshes. One that is damaged says so when it is asked for; the others can be opened nevertheless. */
+async function* soundLods(meshes: Meshes, ids: BigUint64Array, options: ReadOptions): AsyncGenerator<readonly Lod[]> {
+  for await (const { rows, values } of meshes.values.getMany(ids, options))
+    for (const [i, bytes] of values.entries()) {
+      if (bytes === undefined) continue;
+      try {
+        yield meshes.outlineOf(ids[rows[i]!]!, bytes).manifest?.lods ?? [];
+      } catch (error) {
+        if (!(error instanceof Corrupt)) throw error;
+      }
+    }
 }
 
 interface Found {
