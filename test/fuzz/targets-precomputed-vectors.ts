@@ -1,9 +1,13 @@
-/** Precomputed skeletons, annotations and segment properties: their values, and their info. */
+/** Precomputed skeletons, meshes, annotations and segment properties: their values, and their info. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AnnotationInfo } from "../../src/format/precomputed/annotation/info.js";
 import { Layout } from "../../src/format/precomputed/annotation/layout.js";
 import { parseList, parseOne, type RecordForm } from "../../src/format/precomputed/annotation/list.js";
+import { boxOf } from "../../src/format/precomputed/mesh/fragment.js";
+import { MeshInfo } from "../../src/format/precomputed/mesh/info.js";
+import { LegacyFragment, LegacyManifest } from "../../src/format/precomputed/mesh/legacy.js";
+import { Manifest } from "../../src/format/precomputed/mesh/manifest.js";
 import { SegmentProperties } from "../../src/format/precomputed/properties/properties.js";
 import { SkeletonInfo } from "../../src/format/precomputed/skeleton/info.js";
 import { Skeleton } from "../../src/format/precomputed/skeleton/skeleton.js";
@@ -44,6 +48,37 @@ export const precomputedVectorTargets: readonly Target[] = [
     const seeds = files("precomputed", /^skeletons\/unsharded\/skeletons\/\d+$/);
     return { seeds, run: (bytes) => Skeleton.parse(bytes, attributes, "it") };
   }),
+  target("pc-mesh-manifest", () => ({
+    seeds: files("precomputed", /^meshes\/.*\.index$/),
+    run(bytes) {
+      const manifest = Manifest.parse(bytes, "it");
+      const boxes = manifest.lods.map((lod, i) => [
+        Manifest.disorder(lod),
+        Manifest.range(manifest, i),
+        boxOf(manifest, i),
+      ]);
+      return [boxes, Manifest.encode(manifest)];
+    },
+  })),
+  target("pc-mesh-legacy", () => ({
+    seeds: [
+      LegacyFragment.encode({
+        positions: Float32Array.from({ length: 30 }, (_, i) => i / 4),
+        faces: Uint32Array.from({ length: 24 }, (_, i) => (7 * i) % 10),
+      }),
+    ],
+    run: (bytes) => LegacyFragment.parse(bytes, "it"),
+  })),
+  target("pc-mesh-legacy-manifest", () => ({
+    seeds: [LegacyManifest.encode(["5:0:0-64_0-64_0-64", "5:0:64-96_0-64_0-64"])],
+    run: (bytes) => LegacyManifest.encode(LegacyManifest.parse(bytes, limits, "it")),
+    mutate: mutateJson,
+  })),
+  target("pc-mesh-info", () => ({
+    seeds: files("precomputed", /^meshes\/[^/]*\/mesh\/info$/),
+    run: (bytes) => MeshInfo.format(MeshInfo.parse(readDocument(bytes, limits, "it"), "it")),
+    mutate: mutateJson,
+  })),
   ...["point", "polyline"].map((type) =>
     target(`pc-annotation-list-${type}`, () => {
       const form = formOf(`annotations/${type}_unsharded`);
