@@ -33,7 +33,12 @@ export const rules = {
   "chunk-outside": rule(3, "warning", "a chunk that is none of the volume's grid: readers ignore it"),
   "value-decodes": rule(4, "error", "a value cannot be read or decoded"),
   "value-rest": rule(4, "warning", "bytes follow a skeleton: of attributes that the info does not name"),
-  "fragment-order": rule(4, "warning", "fragments of a mesh that do not follow the z-curve: Neuroglancer shows holes"),
+  "fragment-order": rule(4, "warning", "fragments of a mesh that do not follow the z-curve, as the format asks"),
+  "fragment-parent": rule(
+    4,
+    "warning",
+    "fragments of a mesh that lie in no cell of the next coarser lod: Neuroglancer does not draw them",
+  ),
   "fragment-decodes": rule(5, "error", "the geometry of a mesh cannot be read or decoded"),
   "vertex-finite": rule(5, "warning", "coordinates that are NaN or infinite"),
   alignment: rule(4, "error", "records as the Python writer of Neuroglancer up to 2.41.2 misplaces them"),

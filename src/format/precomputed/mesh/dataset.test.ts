@@ -272,7 +272,7 @@ test("damage of a manifest or a fragment is found where it is, and does not hide
   await written(store, null);
   const bytes = await fragment();
   const manifest = manifestAt(0, bytes.length);
-  const swapped = { ...manifest.lods[0]!, cells: Uint32Array.of(1, 0, 0, 0, 0, 0) };
+  const swapped = { ...manifest.lods[0]!, scale: 0, cells: Uint32Array.of(3, 0, 0, 0, 0, 0) };
   await store.set(Key.of("1.index"), Manifest.encode({ ...manifest, lods: [swapped, manifest.lods[1]!] }));
   const id = (i: bigint): bigint => i * 2n ** 60n + 1n;
   await store.set(Key.of(`${id(1n)}.index`), new Uint8Array(30));
@@ -280,6 +280,8 @@ test("damage of a manifest or a fragment is found where it is, and does not hide
   await store.set(Key.of(`${id(3n)}`), bytes);
   await store.delete(Key.of(`${id(4n)}`));
   expect((await findings(store)).map(({ rule, where }) => [rule, where])).toEqual([
+    ["precomputed/undrawn", "memory:/1"],
+    ["precomputed/fragment-parent", "memory:/1"],
     ["precomputed/fragment-order", "memory:/1"],
     ["precomputed/value-decodes", `memory:/${id(1n)}`],
     ["precomputed/fragment-decodes", `memory:/${id(2n)}`],

@@ -143,7 +143,11 @@ test("any bytes are a manifest or Corrupt", () => {
 test("a level that is not stored is shown by the next finer one, else by the finest", () => {
   const scaled = (...scales: number[]): Manifest => ({
     ...manifest,
-    lods: scales.map((scale) => ({ ...manifest.lods[1]!, scale })),
+    lods: scales.map((scale) => ({
+      ...manifest.lods[1]!,
+      scale,
+      ...(scale === 0 && { cells: new Uint32Array(), sizes: new Uint32Array() }),
+    })),
   });
   const shown = (one: Manifest) => [0, 1, 2, 3].map((level) => Manifest.lodAt(one, level));
   expect(shown(scaled(1, 2))).toEqual([0, 1, 1, 1]);
@@ -173,6 +177,20 @@ test("the z-curve is that of interleaved bits, x lowest", () => {
     }),
   );
   expect(Manifest.disorder(manifest.lods[0]!)).toBeUndefined();
+});
+
+test("a cell lies in one of the next coarser lod that is stored", () => {
+  const lod = (...cells: (readonly number[])[]) => ({
+    scale: 1,
+    offset: [0, 0, 0],
+    cells: Uint32Array.from([0, 1, 2].flatMap((axis) => cells.map((cell) => cell[axis]!))),
+    sizes: new Uint32Array(cells.length),
+  });
+  const orphans = (...lods: Manifest["lods"]) => lods.map((_, i) => Manifest.orphan({ ...manifest, lods }, i));
+  expect(orphans(lod([0, 0, 0], [3, 1, 0]), lod([0, 0, 0], [1, 0, 0]))).toEqual([undefined, undefined]);
+  expect(orphans(lod([0, 0, 0], [3, 2, 0]), lod([0, 0, 0], [1, 0, 0]))).toEqual([1, undefined]);
+  expect(orphans(lod([7, 5, 0]), lod(), lod([1, 1, 0]))).toEqual([undefined, undefined, undefined]);
+  expect(orphans(lod([2 ** 32 - 1, 0, 0]), lod([2 ** 31 - 1, 0, 0]))).toEqual([undefined, undefined]);
 });
 
 test("a box holds the cells with geometry, in nanometres", () => {

@@ -7,7 +7,7 @@
  * | 12             | chunk_shape: x, y, z of a cell of lod 0                                                     |
  * | 12             | grid_origin: the lower corner of the cell 0, 0, 0                                           |
  * | 4              | number of lods, L: 1 or more                                                                |
- * | 4 L            | lod_scales: what each resolves; 0: nothing is stored for this lod                           |
+ * | 4 L            | lod_scales: what each resolves; 0 where nothing is stored for it                            |
  * | 12 L           | vertex_offsets: x, y, z that are added to the vertices of each lod                          |
  * | 4 L            | number of fragments of each lod, n                                                          |
  * | for each lod 12 n | cells of the fragments: first all x, then all y, then all z                              |
@@ -24,7 +24,7 @@ const MOST_LODS = 64; // cells are numbered with 32 bits: after 32 halvings ther
 
 /** The fragments of one level of detail. */
 export interface Lod {
-  /** What it resolves, in units of the model, before the multiplier of the info; 0: nothing is stored for it. */
+  /** What it resolves, in units of the model, before the multiplier of the info; 0 where nothing is stored for it. */
   readonly scale: number;
   /** x, y, z that are added to its vertices. */
   readonly offset: readonly number[];
@@ -97,8 +97,18 @@ export const Manifest = {
   /** The lod that shows a level: the coarsest that is stored and not coarser, else the finest that is stored. */
   lodAt({ lods }: Manifest, level: number): number | undefined {
     let best: number | undefined;
-    for (const [lod, { scale }] of lods.entries()) if (scale > 0 && (lod <= level || best === undefined)) best = lod;
+    for (const [lod, { sizes }] of lods.entries())
+      if (sizes.length > 0 && (lod <= level || best === undefined)) best = lod;
     return best;
+  },
+
+  /** The first fragment of a lod whose cell lies in none of the next coarser lod; undefined where all do. */
+  orphan({ lods }: Manifest, lod: number): number | undefined {
+    const next = lods.slice(lod + 1).findIndex(({ sizes }) => sizes.length > 0);
+    if (next < 0) return undefined;
+    const around = new Set(cellNames(lods[lod + 1 + next]!, 0));
+    const first = cellNames(lods[lod]!, next + 1).findIndex((name) => !around.has(name));
+    return first < 0 ? undefined : first;
   },
 
   /** The first fragment of a lod that does not follow the one before it on the z-curve; undefined where all do. */
@@ -107,6 +117,10 @@ export const Manifest = {
     return undefined;
   },
 };
+
+/** The cells of so many lods further up in which those of a lod lie, as names. */
+const cellNames = ({ cells, sizes }: Lod, up: number): string[] =>
+  Array.from(sizes, (_, i) => [0, 1, 2].map((axis) => Math.floor(cells[axis * sizes.length + i]! / 2 ** up)).join(" "));
 
 /** Which of two cells comes first: the highest bit in which they differ decides, and of equal bits that of z, then y, then x. */
 function alongCurve(cells: Uint32Array, count: number, a: number, b: number): number {

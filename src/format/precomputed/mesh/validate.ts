@@ -34,15 +34,24 @@ export async function* validateMeshes(place: InfoAt, options: ValidateOptions = 
       if (found.rule !== "sharded/unreferenced") yield found; // those are the fragments
   yield* checkValues(values, url, options, async function* (id, bytes) {
     const outline = outlineOf(id, bytes);
-    yield* checkOrder(outline, `${url}/${id}`);
+    yield* checkManifest(outline, `${url}/${id}`);
     if (level >= 5)
       for (let lod = 0; lod < outline.levels; lod++)
         yield* checkGeometry(outline, lod, `${url}/${id}`, { signal, limits });
   });
 }
 
-function* checkOrder({ manifest }: MeshOutline, where: string): Generator<Finding> {
+function* checkManifest({ manifest }: MeshOutline, where: string): Generator<Finding> {
   for (const [lod, one] of (manifest?.lods ?? []).entries()) {
+    if (one.scale === 0 && one.sizes.length > 0)
+      yield finding(
+        "undrawn",
+        where,
+        `lod ${lod} has fragments, but a scale of 0, by which Neuroglancer takes it for absent`,
+      );
+    const lost = Manifest.orphan(manifest!, lod);
+    if (lost !== undefined)
+      yield finding("fragment-parent", where, `fragment ${lost} of lod ${lod} lies in no cell of the next coarser lod`);
     const at = Manifest.disorder(one);
     if (at !== undefined)
       yield finding(
