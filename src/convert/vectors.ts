@@ -175,7 +175,8 @@ async function coarserOf(
 ): Promise<LevelDescription | undefined> {
   const [base, own] = [source.levels[0]!, await source.describe(level, options)];
   const coarse = await source.source(level, options, geometry);
-  const chunkScale = own.chunkShape.map((size, axis) => Math.max(1, Math.round(size / base.chunkShape![axis]!)));
+  // Where nobody knows how large chunks are, both are infinite, and their ratio is no number.
+  const chunkScale = own.chunkShape.map((size, axis) => Math.max(1, Math.round(size / base.chunkShape![axis]!) || 1));
   const meta =
     source.format === "zarr-vectors" ? await (source as ZarrVectors).opened.level(level, options) : undefined;
   const { objects } = coarse;

@@ -219,6 +219,22 @@ test("a plan counts manifests and fragments", async () => {
   expect(plan).toEqual({ requests: 2, bytes: manifest + three, exact: false });
 });
 
+test("a mesh without geometry is there, but nowhere", async () => {
+  const store = memoryStore();
+  await written(store, null, 3);
+  await store.set(Key.of("9.index"), Manifest.encode(manifestAt(0, 0))); // no file of fragments is needed
+  const dataset = await open(store);
+  expect((await dataset.select({ object: [9n] }).read()).positions.length).toBe(0);
+  expect((await dataset.objectIds()).length).toBe(4);
+  const ids = async (query: object): Promise<bigint[]> => [...(await dataset.select(query).read()).ids];
+  const three = [1n, 2n ** 60n + 1n, 2n ** 61n + 1n];
+  expect(await ids({ box: [-1e6, -1e6, -1e6, 1e6, 1e6, 1e6] })).toEqual(three);
+  expect(await ids({ sphere: [0, 0, 0, 1e6] })).toEqual(three);
+  expect((await ids({ nearest: [0, 0, 0, 10] })).sort()).toEqual(three);
+  expect(await ids({ nearest: [190, 0, 0, 1] })).toEqual([2n ** 61n + 1n]);
+  expect(await findings(store)).toEqual([]);
+});
+
 async function legacy(store: Store): Promise<void> {
   const triangle = (x: number): Mesh => ({
     positions: Float32Array.of(x, 0, 0, x + 1, 0, 0, x, 1, 0),
