@@ -2,17 +2,8 @@
  * The rules of `validate`, each with the level from which on it is checked, how bad it is, and what it says.
  * docs/formats/precomputed.md has this table; a test compares them.
  */
-import { OctavoError } from "../../errors.js";
-import type { Finding, Severity } from "../../model/format.js";
-import { isNotGiven } from "../../store/failure.js";
-
-interface Rule {
-  readonly level: 1 | 2 | 3 | 4 | 5;
-  readonly severity: Severity;
-  readonly says: string;
-}
-
-const rule = (level: Rule["level"], severity: Severity, says: string): Rule => ({ level, severity, says });
+import type { Finding } from "../../model/format.js";
+import { failureWith, type Rule, rule } from "../../model/rules.js";
 
 export const rules = {
   info: rule(1, "error", "the info is damaged, or lacks what its type has"),
@@ -58,8 +49,4 @@ export function finding(id: RuleId, where: string, message: string, fix?: string
 }
 
 /** What went wrong as a finding; errors that are not Octavo's pass through. */
-export function failure(id: RuleId, where: string, error: unknown): Finding {
-  if (!(error instanceof OctavoError)) throw error;
-  if (isNotGiven(error)) return { ...finding("unavailable", error.where ?? where, error.message), unchecked: true };
-  return finding(id, where, error.message);
-}
+export const failure = failureWith<RuleId>(finding);

@@ -3,17 +3,8 @@
  * is this table; a test compares them, and another breaks each of them.
  */
 import type { JsonObject } from "../../../bytes/json.js";
-import { OctavoError } from "../../../errors.js";
-import type { Finding, Severity } from "../../../model/format.js";
-import { isNotGiven } from "../../../store/failure.js";
-
-interface Rule {
-  readonly level: 1 | 2 | 3 | 4 | 5;
-  readonly severity: Severity;
-  readonly says: string;
-}
-
-const rule = (level: Rule["level"], severity: Severity, says: string): Rule => ({ level, severity, says });
+import type { Finding } from "../../../model/format.js";
+import { failureWith, type Rule, rule } from "../../../model/rules.js";
 
 export const rules = {
   metadata: rule(1, "error", "the document of the root or of a level is missing, damaged or not understood"),
@@ -138,11 +129,7 @@ export function finding(id: RuleId, where: string, message: string, fix?: Fix): 
 }
 
 /** What went wrong as a finding; errors that are not Octavo's pass through. */
-export function failure(id: RuleId, where: string, error: unknown): Finding {
-  if (!(error instanceof OctavoError)) throw error;
-  if (isNotGiven(error)) return { ...finding("unavailable", error.where ?? where, error.message), unchecked: true };
-  return finding(id, where, error.message);
-}
+export const failure = failureWith<RuleId>(finding);
 
 /** The value, or what went wrong. */
 export async function attempt<T>(id: RuleId, where: string, work: () => Promise<T> | T): Promise<T | Finding> {
