@@ -39,6 +39,10 @@ export interface VolumeWriter {
 
 const MEMORY = 256 << 20;
 
+/**
+ * Begins a new volume. Regions are written in any order, each chunk once; `commit` makes the scales that nobody wrote, and the info
+ * last: before that there is nothing that a reader would take for a volume. Conflict where one is, unless it may be overwritten.
+ */
 export async function createVolume(
   store: Store,
   at: Prefix,

@@ -14,6 +14,7 @@ import { typed } from "../../../model/elements.js";
 import { elementCount } from "../../../space/shape.js";
 import type { Triple } from "./types.js";
 
+/** How a coarser scale is made: the mean of the voxels (images), or the most frequent one (segmentations). */
 export type Method = "mean" | "mode";
 
 /** Where the boxes lie: `factor` voxels each; the first one lacks its first `missing` voxels. */

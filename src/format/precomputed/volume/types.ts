@@ -3,6 +3,7 @@ import type { FixedDataType } from "../../../bytes/dtype.js";
 import type { JsonObject } from "../../../bytes/json.js";
 import type { Sharding } from "../sharded/types.js";
 
+/** One number for each axis of space. */
 export type Triple = readonly [x: number, y: number, z: number];
 
 /** The element types of volumes, by the name that files have. */
