@@ -1,10 +1,11 @@
 /** Precomputed skeletons, meshes, annotations and segment properties: their values, and their info. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadDraco } from "../../src/codec/draco.js";
 import { AnnotationInfo } from "../../src/format/precomputed/annotation/info.js";
 import { Layout } from "../../src/format/precomputed/annotation/layout.js";
 import { parseList, parseOne, type RecordForm } from "../../src/format/precomputed/annotation/list.js";
-import { boxOf } from "../../src/format/precomputed/mesh/fragment.js";
+import { boxOf, decodeLod } from "../../src/format/precomputed/mesh/fragment.js";
 import { MeshInfo } from "../../src/format/precomputed/mesh/info.js";
 import { LegacyFragment, LegacyManifest } from "../../src/format/precomputed/mesh/legacy.js";
 import { Manifest } from "../../src/format/precomputed/mesh/manifest.js";
@@ -20,8 +21,13 @@ import { files } from "./seeds.js";
 
 const cap = 1 << 20;
 const limits: Limits = { ...defaultLimits, metadataBytes: cap, chunkBytes: cap, resultBytes: cap };
-const target = (name: string, load: () => Decoder): Target => ({ name, cap, load: async () => load() });
-const documentOf = (path: string) => JSON.parse(readFileSync(join(fixtures("precomputed"), path, "info"), "utf8"));
+const target = (name: string, load: () => Decoder | Promise<Decoder>): Target => ({
+  name,
+  cap,
+  load: async () => load(),
+});
+const fileOf = (path: string) => new Uint8Array(readFileSync(join(fixtures("precomputed"), path)));
+const documentOf = (path: string) => JSON.parse(new TextDecoder().decode(fileOf(`${path}/info`)));
 
 const formOf = (path: string): RecordForm => {
   const info = AnnotationInfo.parse(documentOf(path), path);
@@ -60,6 +66,15 @@ export const precomputedVectorTargets: readonly Target[] = [
       return [boxes, Manifest.encode(manifest)];
     },
   })),
+  target("pc-mesh-lod", async () => {
+    const folder = "meshes/multires_unsharded_q10/mesh";
+    const info = MeshInfo.parse(documentOf(folder), folder);
+    if (info.kind !== "multi") throw new Error(`${folder} has one resolution`);
+    const draco = await loadDraco();
+    const manifest = Manifest.parse(fileOf(`${folder}/77.index`), "it");
+    const run = (bytes: Uint8Array) => decodeLod(manifest, 0, bytes, info, draco, limits, "it");
+    return { seeds: [fileOf(`${folder}/77`)], run };
+  }),
   target("pc-mesh-legacy", () => ({
     seeds: [
       LegacyFragment.encode({
