@@ -14,6 +14,8 @@ export interface Limits {
   readonly ratio: number;
   /** Bytes of one result that is handed to the caller in one piece. */
   readonly resultBytes: number;
+  /** Bytes of decoded data that an opened dataset keeps for later questions; what is under way at once is held to it, too. */
+  readonly keptBytes: number;
 }
 
 /** What holds where the caller says nothing. */
@@ -23,6 +25,7 @@ export const defaultLimits: Limits = {
   chunkBytes: 2 ** 31, // the largest chunk blosc can hold
   ratio: 2000, // deflate cannot pass 1032; zstd and lz4 of constant data do, where sizes are known exactly
   resultBytes: 2 ** 33,
+  keptBytes: 256 << 20, // 200 chunks of the usual size
 };
 
 /** The caller's limits over the defaults. */

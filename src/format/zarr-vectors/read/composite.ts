@@ -14,10 +14,11 @@ import { once } from "../nodes/once.js";
 import { chunkTable, roundingOf } from "./chunk-table.js";
 import type { LevelContext } from "./level.js";
 import { chooser, pickLinks } from "./link-source.js";
+import { Shelf } from "./shelf.js";
 import { sumOf, tilesOf } from "./tiles.js";
 
 export async function compositeSource(
-  { root, meta, nodes, geometry }: LevelContext,
+  { root, meta, nodes, geometry, shelf = new Shelf() }: LevelContext,
   type: string,
   entry: JsonObject,
   options?: ReadOptions,
@@ -33,7 +34,7 @@ export async function compositeSource(
     root.coordinateOffset,
     roundingOf(vertices.attributes),
   );
-  const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments: undefined });
+  const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments: undefined, shelf });
   const all = Array.from({ length: table.count }, (_, chunk) => chunk);
   const linkPath = typeof entry.links_array === "string" ? entry.links_array : undefined;
   const array = linkPath === undefined ? undefined : await nodes.dense(linkPath, options);

@@ -18,6 +18,7 @@ import { denseColumns } from "./object-columns.js";
 import { readParametric } from "./parametric.js";
 import { membersOf, readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
+import { Shelf } from "./shelf.js";
 
 /** A Zarr Vectors store, opened. */
 export interface ZarrVectors extends VectorDataset {
@@ -32,6 +33,7 @@ export async function datasetOf(opened: OpenedStore, options?: ReadOptions): Pro
   const { root, url } = opened;
   const geometries = root.geometryTypes.flatMap((type) => geometryOf(type) ?? []);
   const levels = await Promise.all(opened.levels.map((level) => outline(opened, level, options)));
+  const shelf = new Shelf();
   const sources = oncePerKey(async (key, signal) => {
     const [level, geometry] = key.split(" ") as [string, Geometry];
     const number = Number(level);
@@ -40,7 +42,7 @@ export async function datasetOf(opened: OpenedStore, options?: ReadOptions): Pro
     if (geometries.length > 0 && !geometries.includes(geometry))
       throw new InvalidInput(`${url} has no ${geometry}; it has ${geometries.join(", ")}`, { where: url });
     const [meta, nodes] = await Promise.all([opened.level(number, { signal }), opened.nodes(number, { signal })]);
-    return levelSource({ root, meta, nodes, geometry }, { signal });
+    return levelSource({ root, meta, nodes, geometry, shelf }, { signal });
   });
   const dataset: ZarrVectors = {
     kind: "vectors",

@@ -13,6 +13,7 @@ import { geometryOf } from "./geometry.js";
 import { linksOf } from "./link-source.js";
 import { objectsOf } from "./objects.js";
 import { readSchema } from "./schema.js";
+import { Shelf } from "./shelf.js";
 import { sumOf, tilesOf } from "./tiles.js";
 
 export interface LevelContext {
@@ -20,6 +21,8 @@ export interface LevelContext {
   readonly meta: LevelMeta;
   readonly nodes: LevelNodes;
   readonly geometry: Geometry;
+  /** Where what was decoded is kept, together with that of other levels. */
+  readonly shelf?: Shelf | undefined;
 }
 
 /** The level, or one of the further geometries of a composite store. */
@@ -36,7 +39,10 @@ export async function levelSource(context: LevelContext, options?: ReadOptions):
   return ownSource(context, options);
 }
 
-async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?: ReadOptions): Promise<LevelSource> {
+async function ownSource(
+  { root, meta, nodes, geometry, shelf = new Shelf() }: LevelContext,
+  options?: ReadOptions,
+): Promise<LevelSource> {
   const dims = root.axes.length;
   const fragmentsPath = nodes.dialect.fragments === "index" ? "vertex_fragments" : "vertex_group_offsets";
   const [vertices, fragments] = await Promise.all([
@@ -51,13 +57,13 @@ async function ownSource({ root, meta, nodes, geometry }: LevelContext, options?
     root.coordinateOffset,
     roundingOf(vertices.attributes),
   );
-  const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments });
+  const tiles = tilesOf({ root, meta, nodes, table, vertices, fragments, shelf });
   const path = isPath({ geometry });
   const linked = once((now) => linksOf({ nodes, table, dims, where, vertices, mesh: geometry === "mesh" }, now));
   // Manifests say how the parts of a path follow each other: its links are not looked for.
   const [links, objects] = await Promise.all([
     geometry === "points" || path ? undefined : linked(options),
-    objectsOf({ meta, nodes, table, tiles, dims, links: linked }, options),
+    objectsOf({ meta, nodes, table, tiles, dims, shelf, links: linked }, options),
   ]);
   const schema = once((now) => readSchema(nodes, meta, now));
   const source: LevelSource = {

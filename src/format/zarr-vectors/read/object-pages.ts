@@ -8,8 +8,7 @@ import type { ReadOptions } from "../../../model/dataset.js";
 import type { ChunkTable, Placement } from "../../../model/source.js";
 import { Manifests } from "../payload/manifest.js";
 import type { LevelNodes } from "../types.js";
-
-const KEPT_BYTES = 256 << 20;
+import type { Shelf } from "./shelf.js";
 
 export interface ObjectPages {
   readonly rows: number;
@@ -23,6 +22,7 @@ export async function objectPages(
   nodes: LevelNodes,
   table: ChunkTable,
   where: string,
+  shelf: Shelf,
   options?: ReadOptions,
 ): Promise<ObjectPages | undefined> {
   const attributes = await nodes.attributes("object_index", options);
@@ -34,7 +34,7 @@ export async function objectPages(
   const layout = await layoutOf(nodes, table.rank, where, options);
   if (claimed !== undefined && claimed !== layout.rows)
     throw new Corrupt(`${where} says that it has ${String(claimed)} objects, but ${layout.rows} are there`, { where });
-  return remembered(layout, table);
+  return remembered(layout, table, shelf);
 }
 
 /** The pages of an index as they are stored. */
@@ -94,38 +94,25 @@ const whole = (manifests: Manifests): Layout => ({
 const missing = (where: string, what: string): Corrupt =>
   new Corrupt(`${where} should have ${what}, but that is not there`, { where });
 
-/** Keeps pages, the least recently used first out, and reads each once for all who ask at the same time. */
-function remembered({ rows, pageRows, read }: Layout, table: ChunkTable): ObjectPages {
+/** Reads each page once for all who ask at the same time, and keeps it as long as there is room. */
+function remembered({ rows, pageRows, read }: Layout, table: ChunkTable, shelf: Shelf): ObjectPages {
   const kept = new Map<number, Promise<Placement>>();
-  const sizes = new Map<number, number>();
-  let bytes = 0;
   return {
     rows,
     pageRows,
-    page(i, options) {
-      const known = kept.get(i);
-      if (known !== undefined) {
-        kept.delete(i);
-        kept.set(i, known);
-        return known;
+    async page(i, options) {
+      let page = kept.get(i);
+      if (page === undefined) {
+        // Without the caller's signal: others wait for the same page.
+        page = read(i, { limits: options?.limits }).then((manifests) => place(manifests, table));
+        kept.set(i, page);
+        page.catch(() => kept.delete(i));
       }
-      // Without the caller's signal: others wait for the same page.
-      const page = read(i, { limits: options?.limits }).then((manifests) => {
-        const placed = place(manifests, table);
-        const size = 12 * placed.chunk.length + placed.offsets.byteLength;
-        sizes.set(i, size);
-        bytes += size;
-        for (const [old] of kept) {
-          if (bytes <= KEPT_BYTES || old === i) break;
-          kept.delete(old);
-          bytes -= sizes.get(old) ?? 0;
-          sizes.delete(old);
-        }
-        return placed;
-      });
-      kept.set(i, page);
-      page.catch(() => kept.delete(i));
-      return page;
+      const placed = await page;
+      kept.set(i, page); // it may have been forgotten meanwhile
+      const bytes = 12 * placed.chunk.length + placed.offsets.byteLength;
+      shelf.put(page, bytes, () => kept.delete(i), withLimits(options?.limits).keptBytes);
+      return placed;
     },
   };
 }

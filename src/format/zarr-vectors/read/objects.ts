@@ -17,6 +17,7 @@ import { ownerColumn } from "./owner-column.js";
 import { invert, ownersByColumn, ownersFrom } from "./owners.js";
 import { membersOf, readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
+import type { Shelf } from "./shelf.js";
 import type { Tiles } from "./tiles.js";
 
 const RENUMBERED = "level0_object_id";
@@ -26,15 +27,16 @@ export interface ObjectContext {
   readonly nodes: LevelNodes;
   readonly table: ChunkTable;
   readonly tiles: Tiles;
+  readonly shelf: Shelf;
   readonly links: (options?: ReadOptions) => Promise<LinkSource | undefined>;
   /** Axes of space. */
   readonly dims: number;
 }
 
 export async function objectsOf(context: ObjectContext, options?: ReadOptions): Promise<ObjectSource | undefined> {
-  const { meta, nodes, table, dims } = context;
+  const { meta, nodes, table, dims, shelf } = context;
   const where = `${meta.path}/object_index`;
-  const pages = await objectPages(nodes, table, where, options);
+  const pages = await objectPages(nodes, table, where, shelf, options);
   if (pages === undefined) return undefined;
   const table64 = once((now?: ReadOptions) => readIds(context, pages.rows, now));
   const inverted = once((now?: ReadOptions) => invert(pages, table.count, undefined, now));
@@ -109,7 +111,6 @@ async function rowsWithin(source: ObjectSource, { start, stop }: IdRange, option
   return Uint32Array.from(rows);
 }
 
-/** The parts with vertices that no manifest names. */
 /** Whether what is below can be known: the names of arrays of links follow from nothing, and some servers do not list. */
 async function canList(nodes: LevelNodes, path: string, options?: ReadOptions): Promise<boolean> {
   try {
@@ -121,6 +122,7 @@ async function canList(nodes: LevelNodes, path: string, options?: ReadOptions): 
   }
 }
 
+/** The parts with vertices that no manifest names. */
 async function orphansOf({ table, tiles }: ObjectContext, pages: ObjectPages, options?: ReadOptions): Promise<Parts> {
   const all = Array.from({ length: table.count }, (_, chunk) => chunk);
   const owned: Uint8Array[] = new Array(table.count);

@@ -2,8 +2,8 @@
  * Chunks of a level as tiles: the vertices of a chunk in the order of its fragments, with the attributes that were asked for.
  *
  * Fragments usually are ranges that follow each other, and then a tile is the stored bytes themselves; otherwise rows are
- * gathered, a row that two fragments name twice. What was decoded is kept, least recently used first out, so that objects
- * that cross a chunk one after the other do not read it again and again.
+ * gathered, a row that two fragments name twice. What was decoded is kept (shelf.ts), so that objects that cross a chunk one
+ * after the other do not read it again and again.
  */
 import { type FixedDataType, isFixed } from "../../../bytes/dtype.js";
 import { halfToNumber } from "../../../bytes/half.js";
@@ -21,9 +21,9 @@ import { AttributeCell } from "../payload/attribute-cell.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
 import type { CellOptions, Cells, LevelMeta, LevelNodes, RootMeta } from "../types.js";
 import { attributeInfo, chunkAttributeInfo, folderOf, namedType } from "./schema.js";
+import type { Shelf } from "./shelf.js";
 
-const GROUP = 64; // chunks under way at once: enough to keep a connection busy, few enough to bound memory
-const KEPT_BYTES = 256 << 20;
+const GROUP = 64; // chunks under way at once, at most: enough to keep a connection busy
 
 export interface Tiles {
   read(chunks: readonly number[], want: Want, options?: ReadOptions): AsyncIterable<Tile>;
@@ -39,6 +39,7 @@ export interface TileContext {
   /** "vertices", or "vertices_mesh" in a composite store, which has no fragments. */
   readonly vertices: Cells;
   readonly fragments: Cells | undefined;
+  readonly shelf: Shelf;
 }
 
 type OfRows = "vertex" | "fragment";
@@ -54,11 +55,10 @@ interface Entry {
   positions?: Positions;
   readonly vertex: Map<string, Column>;
   readonly fragment: Map<string, Column>;
-  bytes: number;
 }
 
 export function tilesOf(context: TileContext): Tiles {
-  const { root, meta, nodes, table, vertices, fragments } = context;
+  const { root, meta, nodes, table, vertices, fragments, shelf } = context;
   const dims = root.axes.length;
   const dtype = namedType(vertices.attributes.dtype ?? "float32", vertices.path);
   const rowBytes = dims * dtype.size;
@@ -67,7 +67,6 @@ export function tilesOf(context: TileContext): Tiles {
   const alone = fragments !== undefined && nodes.dialect.fragments === "index";
   const arrays = new Map<string, Promise<Cells | undefined>>();
   const kept = new Map<number, Entry>();
-  let keptBytes = 0;
 
   const cellsOf = (domain: OfRows, name: string, options?: ReadOptions): Promise<Cells | undefined> => {
     const path = `${folderOf(domain, nodes.dialect)}/${name}`;
@@ -92,8 +91,8 @@ export function tilesOf(context: TileContext): Tiles {
   const whereOf = ({ path }: Cells, { key }: Entry): string => `${meta.path}/${path} of chunk ${key}`;
 
   const entryOf = (chunk: number): Entry => {
-    const entry = kept.get(chunk) ?? { chunk, key: keyOf(chunk), vertex: new Map(), fragment: new Map(), bytes: 0 };
-    if (kept.delete(chunk)) keptBytes -= entry.bytes; // what is in use is at the end, and counted when it is put back
+    const entry = kept.get(chunk) ?? { chunk, key: keyOf(chunk), vertex: new Map(), fragment: new Map() };
+    if (kept.delete(chunk)) shelf.take(entry); // what is in use is counted when it is put back
     return entry;
   };
 
@@ -103,24 +102,26 @@ export function tilesOf(context: TileContext): Tiles {
     return {
       chunk,
       key: known?.key ?? keyOf(chunk),
-      bytes: 0,
       ...known,
       vertex: new Map(known?.vertex),
       fragment: new Map(known?.fragment),
     };
   };
 
-  const keep = (entries: readonly Entry[]): void => {
+  const keep = (entries: readonly Entry[], { keptBytes }: Limits): void => {
     for (const entry of entries) {
-      entry.bytes = sizeOf(entry);
-      keptBytes += entry.bytes - (kept.get(entry.chunk)?.bytes ?? 0);
+      const other = kept.get(entry.chunk); // that of somebody who read the same at the same time
+      if (other !== undefined) shelf.take(other);
       kept.set(entry.chunk, entry);
+      shelf.put(entry, sizeOf(entry), () => kept.delete(entry.chunk), keptBytes);
     }
-    for (const [chunk, { bytes }] of kept) {
-      if (keptBytes <= KEPT_BYTES) return;
-      kept.delete(chunk);
-      keptBytes -= bytes;
-    }
+  };
+
+  /** Chunks that may be under way at once, by what they have on average. */
+  const groupOf = (want: Want, options: ReadOptions | undefined): number => {
+    const each = want.positions || want.vertex.length > 0 ? rowBytes * (1 + want.vertex.length) : 4;
+    const bytes = (each * (meta.vertexCount ?? 0)) / Math.max(1, table.count);
+    return Math.max(1, Math.min(GROUP, Math.floor(withLimits(options?.limits).keptBytes / 2 / bytes)));
   };
 
   /** The payloads of one array for those of the chunks that lack it. */
@@ -240,15 +241,16 @@ export function tilesOf(context: TileContext): Tiles {
     if (meta.chunkAttribute !== undefined && want.vertex.includes(meta.chunkAttribute.name))
       for (const entry of entries)
         setChunkAttribute(entry, meta.chunkAttribute, table.coords[entry.chunk * table.rank]!);
-    if (options?.room === undefined) keep(entries);
+    if (options?.room === undefined) keep(entries, limits);
     return entries;
   };
 
   return {
     async *read(chunks, want, options) {
       const room = want.passing === true ? new Arena() : undefined;
-      for (let from = 0; from < chunks.length; from += GROUP) {
-        const some = chunks.slice(from, from + GROUP);
+      const group = groupOf(want, options);
+      for (let from = 0; from < chunks.length; from += group) {
+        const some = chunks.slice(from, from + group);
         for (const entry of await load(some, want, { ...options, room })) yield tileOf(entry, want);
         room?.clear();
       }
