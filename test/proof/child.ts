@@ -1,14 +1,18 @@
 /**
- * What the proof does in other processes: `child.ts rewrite|append|convert|step|edit|edit-append …`.
+ * What the proof does in other processes: `child.ts rewrite|append|convert|convert-vectors|step|edit|edit-append …`.
  * Writers work on a file store until they are done or killed; each change that was acknowledged is a line on stdout.
  */
 import { convertArray } from "../../src/convert/arrays.js";
+import { convertVectors } from "../../src/convert/vectors.js";
 import { append, createArray, openZarr, resize, writeRegion, type ZarrArray } from "../../src/format/zarr/index.js";
+import { openZarrVectors } from "../../src/format/zarr-vectors/index.js";
 import { ndarray } from "../../src/model/elements.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
 import { memoryStore } from "../../src/store/memory.js";
 import { step } from "../transactions.js";
+import { writeSome } from "./precomputed-edits.js";
+import { subjects } from "./precomputed-subjects.js";
 import { appendOne, editStep } from "./vector-edits.js";
 
 const [what, folder, ...rest] = process.argv.slice(2) as [string, string, ...string[]];
@@ -43,6 +47,15 @@ async function convert(target: string, maxMemory: number): Promise<void> {
   console.log((process.resourceUsage().maxRSS - before) * 1024);
 }
 
+/** The same of vectors: into other chunks, so that nothing can be copied as it is. */
+async function convertGeometry(target: string, maxMemory: number): Promise<void> {
+  const source = await openZarrVectors(store);
+  const before = process.resourceUsage().maxRSS;
+  const to = fileStore(target, { durability: "none" });
+  await convertVectors(source, to, Prefix.root, { chunkShape: [300, 300, 300], maxMemory });
+  console.log((process.resourceUsage().maxRSS - before) * 1024);
+}
+
 /** Transactions, each on top of the one before, whoever made it; small parts, so that there is much to kill. */
 async function steps(count: number): Promise<void> {
   for (let k = 0; k < count; k++) console.log((await step(store, { memory: 300 })).result);
@@ -58,9 +71,17 @@ async function appendObjects(first: number, count: number): Promise<void> {
   for (let n = first; n < first + count; n++) console.log(`${n} ${await appendOne(store, n)}`);
 }
 
+/** Steps of something precomputed, each on top of the one before. */
+async function stepOn(name: string): Promise<void> {
+  for (;;) console.log(await subjects[name]!.step(store));
+}
+
 if (what === "rewrite") await rewrite();
 else if (what === "append") await appendRows(Number(rest[0]), Number(rest[1]));
 else if (what === "step") await steps(Number(rest[0]));
+else if (what === "convert-vectors") await convertGeometry(rest[0]!, Number(rest[1]));
 else if (what === "edit") await edits();
 else if (what === "edit-append") await appendObjects(Number(rest[0]), Number(rest[1]));
+else if (what === "precomputed") await stepOn(rest[0]!);
+else if (what === "precomputed-write") await writeSome(store, Number(rest[0]), Number(rest[1]));
 else await convert(rest[0]!, Number(rest[1]));

@@ -5,6 +5,7 @@ import { honesty } from "./honesty.js";
 import { poison } from "./json.js";
 import { kills } from "./kills.js";
 import { memory } from "./memory.js";
+import { precomputedRows } from "./precomputed.js";
 import { queries } from "./queries.js";
 import { roundTrip } from "./round-trip.js";
 import type { Row } from "./row.js";
@@ -14,4 +15,5 @@ import { writers } from "./writers.js";
 export const rows: readonly Row[] = [
   ...[damage, honesty, roundTrip, kills, failing, writers, memory, poison, queries],
   ...vectorRows,
+  ...precomputedRows,
 ];

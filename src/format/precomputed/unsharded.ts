@@ -11,6 +11,7 @@ import { type Limits, withLimits } from "../../limits.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { Key, type Prefix } from "../../store/key.js";
+import { overlay } from "../../store/overlay.js";
 import { Transaction } from "../../store/transaction.js";
 import type { Store } from "../../store/types.js";
 import { cannot } from "../../store/wrap.js";
@@ -50,8 +51,10 @@ export async function readWhole(
   return compressed && gzipWith(await loadDeflate()).decompress(compressed, undefined, limits);
 }
 
-export function openUnsharded(store: Store, at: Prefix, options: OpenValuesOptions): ValueReader {
+export async function openUnsharded(below: Store, at: Prefix, options: OpenValuesOptions): Promise<ValueReader> {
   const names = options.names ?? decimalNames;
+  // Of edits that others have committed and not yet brought to their places, all is seen.
+  const store = below.can.conditional ? (await overlay(below, at, { signal: options.signal })).store : below;
 
   async function get(id: bigint, call: ReadOptions = {}): Promise<Uint8Array | undefined> {
     return readWhole(store, Key.join(at, names.nameOf(id)), withLimits(call.limits ?? options.limits), call.signal);

@@ -13,12 +13,13 @@ import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { select } from "../../../model/region.js";
 import { elementCount, strides } from "../../../space/shape.js";
-import { Key } from "../../../store/key.js";
+import { Key, LOGS, Prefix } from "../../../store/key.js";
 import type { Pool } from "../../../worker/pool.js";
 import { coderFor } from "../../zarr/coder.js";
 import { countParts, coversChunk, type Part, parts, sourceLayout, targetLayout } from "../../zarr/plan.js";
 import { filled, inChunk } from "../../zarr/read.js";
 import { checkValues, inTurn } from "../../zarr/write.js";
+import { together } from "../together.js";
 import { editValues } from "../values.js";
 import type { VolumeArray } from "./array.js";
 import { codingOf } from "./coding.js";
@@ -53,21 +54,26 @@ export async function writeVolume(
 ): Promise<void> {
   const { store, chunksAt, scale, grid } = volume;
   const { signal, limits } = options;
-  await inTurn(store, Key.join(chunksAt, "chunks"), async () => {
-    const reader = await chunksOf(volume, options);
-    const editor = await editValues(store, chunksAt, scale.sharding, { signal, limits, names: grid.names });
-    try {
-      await encodeRegion(volume, region, values, options, {
-        old: (id) => reader.get(id, { signal, limits }),
-        put: (id, bytes) => editor.put(id, bytes),
-        empty: (id) => editor.delete(id),
-      });
-      await editor.commit();
-    } catch (error) {
-      await editor.abort();
-      throw error;
-    }
-  });
+  const scratch = { store, at: Prefix.join(chunksAt, LOGS) };
+  await inTurn(store, Key.join(chunksAt, "chunks"), () =>
+    // Chunks are read where they are written: whoever changes one in between has this done again, on top of theirs.
+    together(store, chunksAt, options, async (view) => {
+      const reader = await chunksOf({ ...volume, store: view }, options);
+      const work = { signal, limits, names: grid.names, transaction: false, scratch };
+      const editor = await editValues(view, chunksAt, scale.sharding, work);
+      try {
+        await encodeRegion(volume, region, values, options, {
+          old: (id) => reader.get(id, { signal, limits }),
+          put: (id, bytes) => editor.put(id, bytes),
+          empty: (id) => editor.delete(id),
+        });
+        await editor.commit();
+      } catch (error) {
+        await editor.abort();
+        throw error;
+      }
+    }),
+  );
 }
 
 /** Encodes the chunks of a region. */
