@@ -6,7 +6,7 @@
  * a process that is gone is taken away.
  */
 import { spawnSync } from "node:child_process";
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -71,6 +71,10 @@ process.on("exit", () => rmSync(lock, { force: true }));
 if (mtime("dist/cli.cjs") < started) {
   // npm writes this file last: where it is older than the lockfile, the install is old or was cut short.
   if (mtime("node_modules/.package-lock.json") < mtime("package-lock.json")) {
+    if (lstatSync(join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink()) {
+      say("node_modules is a link to packages that do not fit package-lock.json; npm ci would empty their folder");
+      process.exit(2);
+    }
     say("installing packages (npm ci), once …");
     const npm = process.platform === "win32" ? "npm.cmd" : "npm";
     run("npm ci", npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);

@@ -99,7 +99,7 @@ export function size(given: string): number {
 
 /** "64,64,32" or "64x64x32". */
 export function shape(given: string): readonly number[] {
-  const parts = given.split(/[,x×]/).map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : Number.NaN));
+  const parts = given.split(/[,x\u00d7]/).map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : Number.NaN));
   if (parts.every((part) => Number.isSafeInteger(part) && part >= 1)) return parts;
   throw new InvalidInput(`expected positive numbers such as 64,64,32, found ${JSON.stringify(given)}`);
 }

@@ -128,7 +128,7 @@ function wanted(given: Values<typeof options>): ConvertToOptions {
 
 /** "64,64,64" or "12.5x12.5": chunks of geometry are sizes in space. */
 function sizes(text: string): readonly number[] {
-  const found = text.split(/[,x×]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  const found = text.split(/[,x\u00d7]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
   if (found.every((size) => size > 0 && Number.isFinite(size))) return found;
   throw new InvalidInput(`expected sizes above 0 such as 64,64,32, found ${JSON.stringify(text)}`);
 }

@@ -10,10 +10,10 @@
  * under the lock of file-lock.ts. Writes without a condition take no lock: whoever compares and swaps a value must be sure
  * that the others who write it do the same.
  */
-import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Conflict } from "../errors.js";
+import { builtin } from "../platform.js";
 import { locked } from "./file-lock.js";
 import { Owner } from "./file-owner.js";
 import { codeOf, PARTIAL, type Root, storageError } from "./file-path.js";
@@ -215,6 +215,9 @@ export async function settled(stat: fs.BigIntStats): Promise<boolean> {
 }
 
 export function versionOf(stat: fs.BigIntStats, read: () => Uint8Array): string {
-  if (stat.size <= HASHED) return createHash("sha256").update(read()).digest("hex").slice(0, 32);
+  if (stat.size <= HASHED) {
+    const { createHash } = builtin("node:crypto")!; // takes 4 ms to load, and most commands never ask for a version
+    return createHash("sha256").update(read()).digest("hex").slice(0, 32);
+  }
   return `${stat.ino.toString(36)}-${stat.size.toString(36)}-${stat.mtimeNs.toString(36)}-${stat.ctimeNs.toString(36)}`;
 }
