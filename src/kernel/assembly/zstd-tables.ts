@@ -1,7 +1,7 @@
 // The tables of Zstandard.
 //
 // FSE: an entry is the base of the next state | bits to add << 16 | symbol << 24.
-// Huffman: an entry is the bits of the code | symbol << 8, one for each number of as many bits as the longest code has.
+// Huffman: an entry is the bits of the code | symbol << 8, one for each number of 11 bits, which no code is longer than.
 
 const spread = memory.data(512, 16);
 const nexts = memory.data(512, 16);
@@ -79,7 +79,7 @@ const weights = memory.data(256, 16);
 const ranks = memory.data(64, 16);
 const weightTable = memory.data(256, 16);
 
-/** From a description of at most `size` bytes: bytes taken << 4 | bits of the longest code, or a number below 0. */
+/** From a description of at most `size` bytes: how many were taken, or a number below 0. */
 export function huffmanTable(table: usize, src: usize, size: u32): i32 {
   if (size === 0) return -1;
   const head = <u32>load<u8>(src);
@@ -123,18 +123,26 @@ export function huffmanTable(table: usize, src: usize, size: u32): i32 {
   for (let weight: u32 = 1; weight <= log; weight++) {
     const own = load<u32>(ranks + (weight << 2));
     store<u32>(ranks + (weight << 2), at);
-    at += own << (weight - 1);
+    at += own << (weight + 10 - log);
   }
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
     const weight = <u32>load<u8>(weights + symbol);
     if (weight === 0) continue;
-    const from = load<u32>(ranks + (weight << 2));
-    const to = from + ((1 << weight) >> 1);
-    const entry = <u16>((symbol << 8) | (log + 1 - weight));
-    for (let i = from; i < to; i++) store<u16>(table + (i << 1), entry);
-    store<u32>(ranks + (weight << 2), to);
+    const from = table + (load<u32>(ranks + (weight << 2)) << 1);
+    const count: u32 = 1 << (weight + 10 - log);
+    repeat(from, count, (symbol << 8) | (log + 1 - weight));
+    store<u32>(ranks + (weight << 2), ((from - table) >> 1) + count);
   }
-  return (taken << 4) | log;
+  return taken;
+}
+
+/** An entry so many times, which is a power of two. */
+function repeat(to: usize, count: u32, entry: u32): void {
+  const end = to + (count << 1);
+  const pair = entry | (entry << 16);
+  if (count === 1) store<u16>(to, <u16>entry);
+  else if (count === 2) store<u32>(to, pair);
+  else for (const four = <u64>pair * 0x100000001; to < end; to += 8) store<u64>(to, four);
 }
 
 /** Weights as two states that take turns; how many, or −1. */
