@@ -18,6 +18,20 @@ export {
   createAnnotations,
 } from "./annotation/write.js";
 export { precomputed } from "./format.js";
+export type { MeshDataset } from "./mesh/dataset.js";
+export type { LegacyMeshInfo, MeshInfo, MultiMeshInfo } from "./mesh/info.js";
+export type { Mesh } from "./mesh/legacy.js";
+export type { Lod, Manifest } from "./mesh/manifest.js";
+export { type Meshes, type MeshOutline, openMeshes } from "./mesh/read.js";
+export {
+  createMeshes,
+  type LegacyMeshDescription,
+  type MeshDescription,
+  type MeshesWritten,
+  type MeshWriteOptions,
+  type MeshWriter,
+  type MultiMeshDescription,
+} from "./mesh/write.js";
 export type { SegmentPropertiesDataset } from "./properties/dataset.js";
 export type { SegmentProperties, SegmentProperty } from "./properties/properties.js";
 export { openSegmentProperties } from "./properties/read.js";

@@ -49,7 +49,8 @@ export interface Meshes {
 }
 
 const LANES = 8;
-const multiNames: ValueNames = {
+/** The manifests of meshes of several resolutions, and their fragments. */
+export const multiNames: ValueNames = {
   nameOf: (id) => `${id}.index`,
   idOf: (name) => (name.endsWith(".index") ? decimalNames.idOf(name.slice(0, -6)) : undefined),
   beforeOf: (id) => `${id}`,
