@@ -142,7 +142,7 @@ function copyTile(
   vertices: ColumnsBuilder,
   ofFragments: ColumnsBuilder,
 ): void {
-  const at = places.get(tile.chunk)!;
+  const at = places[tile.chunk]!;
   const [first, last] = [starts[at]!, starts[at + 1]!];
   const runs = { order, first, last, from, offsets: fragments };
   copyRuns(tile.positions, positions, dims, runs);

@@ -30,8 +30,8 @@ export interface Layout {
   readonly chunks: readonly number[];
   readonly starts: Uint32Array;
   readonly order: Uint32Array;
-  /** The place of a chunk among `chunks`. */
-  readonly places: ReadonlyMap<number, number>;
+  /** The place of each chunk among `chunks`, −1 where it is none of them. */
+  readonly places: Int32Array;
   /** The vertices of each chunk. */
   readonly tileSizes: Uint32Array;
   /** Parts with vertices, and the item of each. */
@@ -41,7 +41,8 @@ export interface Layout {
 
 export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout {
   const chunks = distinctChunks(place.chunk);
-  const places = new Map(chunks.map((chunk, i) => [chunk, i]));
+  const places = new Int32Array((chunks.at(-1) ?? -1) + 1).fill(-1);
+  for (let i = 0; i < chunks.length; i++) places[chunks[i]!] = i;
   const tables = chunks.map((chunk) => sizes.get(chunk) ?? EMPTY);
   let count = 0;
   for (let b = 0; b < place.count.length; b++) count += place.count[b]!;
@@ -60,7 +61,7 @@ export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout
         items[made++] = i;
         begin = fragments[f]!;
       }
-      const at = places.get(place.chunk[b]!)!;
+      const at = places[place.chunk[b]!]!;
       const table = tables[at]!;
       const end = place.first[b]! + place.count[b]!;
       if (end >= table.length && place.count[b]! > 0)
@@ -101,30 +102,23 @@ export function lay({ rows, place, gaps, sizes }: Items, paths: boolean): Layout
 
 /** Each chunk of a list once, ascending. */
 export function distinctChunks(chunk: Int32Array): number[] {
-  const seen = new Set<number>();
-  for (let b = 0, last = -1; b < chunk.length; b++) {
-    if (chunk[b] === last) continue;
-    last = chunk[b]!;
-    seen.add(last);
-  }
-  return [...seen].sort((a, b) => a - b);
+  let last = -1;
+  for (let b = 0; b < chunk.length; b++) if (chunk[b]! > last) last = chunk[b]!;
+  const seen = new Uint8Array(last + 1);
+  for (let b = 0; b < chunk.length; b++) seen[chunk[b]!] = 1;
+  const distinct: number[] = [];
+  for (let c = seen.indexOf(1); c >= 0; c = seen.indexOf(1, c + 1)) distinct.push(c);
+  return distinct;
 }
 
 const EMPTY = Uint32Array.of(0);
 
 /** Turns counts (moved by one) into offsets, and gives the fragments chunk by chunk. */
-function byChunk(chunk: Int32Array, starts: Uint32Array, places: ReadonlyMap<number, number>): Uint32Array {
+function byChunk(chunk: Int32Array, starts: Uint32Array, places: Int32Array): Uint32Array {
   for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
   const next = starts.slice();
   const order = new Uint32Array(chunk.length);
-  let [last, at] = [-1, 0];
-  for (let f = 0; f < chunk.length; f++) {
-    if (chunk[f] !== last) {
-      last = chunk[f]!;
-      at = places.get(last)!;
-    }
-    order[next[at]!++] = f;
-  }
+  for (let f = 0; f < chunk.length; f++) order[next[places[chunk[f]!]!]!++] = f;
   return order;
 }
 

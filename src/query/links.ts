@@ -234,8 +234,8 @@ class Finder {
 
   /** `at` for the vertices of a chunk; undefined: nothing of it is here. */
   table(chunk: number): Int32Array | undefined {
-    const place = this.#layout.places.get(chunk);
-    return place === undefined ? undefined : (this.#tables[place] ?? this.#fill(place));
+    const place = this.#layout.places[chunk] ?? -1;
+    return place < 0 ? undefined : (this.#tables[place] ?? this.#fill(place));
   }
 
   copies(at: number): readonly number[] {

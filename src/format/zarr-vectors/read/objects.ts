@@ -5,6 +5,7 @@ import type { ReadOptions } from "../../../model/dataset.js";
 import { typed } from "../../../model/elements.js";
 import type { ChunkTable, ObjectSource, Parts, Placement } from "../../../model/source.js";
 import { pick } from "../../../query/columns.js";
+import { runOf } from "../../../query/layout.js";
 import { RowList } from "../../../query/rows.js";
 import { once } from "../nodes/once.js";
 import type { IdRange } from "../payload/groups.js";
@@ -125,26 +126,33 @@ async function canList(nodes: LevelNodes, path: string, options?: ReadOptions): 
 /** The parts with vertices that no manifest names. */
 async function orphansOf({ table, tiles }: ObjectContext, pages: ObjectPages, options?: ReadOptions): Promise<Parts> {
   const all = Array.from({ length: table.count }, (_, chunk) => chunk);
-  const owned: Uint8Array[] = new Array(table.count);
   const sizes: Uint32Array[] = new Array(table.count);
-  for await (const { chunk, parts } of tiles.read(all, { positions: false, vertex: [], fragment: [] }, options)) {
-    owned[chunk] = new Uint8Array(parts.length - 1);
+  for await (const { chunk, parts } of tiles.read(all, { positions: false, vertex: [], fragment: [] }, options))
     sizes[chunk] = parts;
-  }
-  for (let i = 0; i * pages.pageRows < pages.rows; i++) {
-    const { chunk, first, count } = await pages.page(i, options);
-    for (let b = 0; b < chunk.length; b++)
-      if (chunk[b]! >= 0) owned[chunk[b]!]!.fill(1, first[b]!, first[b]! + count[b]!);
-  }
+  const starts = new Uint32Array(table.count + 1);
+  for (const c of all) starts[c + 1] = starts[c]! + sizes[c]!.length - 1;
+  const owned = new Uint8Array(starts[table.count]!);
+  for (let i = 0; i * pages.pageRows < pages.rows; i++) markOwned(await pages.page(i, options), starts, owned);
   const [chunk, part]: [number[], number[]] = [[], []];
-  for (const c of all) {
-    for (let p = owned[c]!.indexOf(0); p >= 0; p = owned[c]!.indexOf(0, p + 1)) {
-      if (sizes[c]![p] === sizes[c]![p + 1]) continue;
-      chunk.push(c);
-      part.push(p);
-    }
+  for (let at = owned.indexOf(0), c = 0; at >= 0; at = owned.indexOf(0, at + 1)) {
+    while (starts[c + 1]! <= at) c++;
+    const p = at - starts[c]!;
+    if (sizes[c]![p] === sizes[c]![p + 1]) continue;
+    chunk.push(c);
+    part.push(p);
   }
   return { chunk: Int32Array.from(chunk), part: Uint32Array.from(part) };
+}
+
+/** Parts of chunk c are owned[starts[c]] up to owned[starts[c + 1]]; one that there is not is found out by who reads its object. */
+function markOwned({ chunk, first, count }: Placement, starts: Uint32Array, owned: Uint8Array): void {
+  for (let b = 0; b < chunk.length; b++) {
+    const c = chunk[b]!;
+    if (c < 0) continue;
+    const from = starts[c]! + first[b]!;
+    const to = Math.min(from + count[b]!, starts[c + 1]!);
+    for (let at = from; at < to; at++) owned[at] = 1;
+  }
 }
 
 /** Row → id; undefined where they are the same. Of a level that was numbered anew, the ids of level 0. */
@@ -215,30 +223,46 @@ async function placeRows(
   where: string,
   options?: ReadOptions,
 ): Promise<Placement> {
-  const wanted = new Set<number>();
-  for (let i = 0; i < rows.length; i++) wanted.add(Math.floor(rows[i]! / pages.pageRows));
-  const loaded = new Map<number, Placement>();
-  await Promise.all([...wanted].map(async (i) => loaded.set(i, await pages.page(i, options))));
+  const runs = runsOf(rows, pages.pageRows);
+  const numbers = [...new Set(runs.map(({ page }) => page))];
+  const loaded = new Map(
+    await Promise.all(numbers.map(async (i): Promise<[number, Placement]> => [i, await pages.page(i, options)])),
+  );
   const offsets = new Uint32Array(rows.length + 1);
-  for (let i = 0; i < rows.length; i++) {
-    const page = loaded.get(Math.floor(rows[i]! / pages.pageRows))!;
-    const o = rows[i]! % pages.pageRows;
-    if (o + 1 >= page.offsets.length) throw new Corrupt(`${where} has no row ${rows[i]}`, { where });
-    offsets[i + 1] = offsets[i]! + page.offsets[o + 1]! - page.offsets[o]!;
+  for (const { page, from, to } of runs) {
+    const o = rows[from]! % pages.pageRows;
+    const own = loaded.get(page)!.offsets;
+    if (o + to - from >= own.length) throw new Corrupt(`${where} has no row ${rows[to - 1]}`, { where });
+    for (let i = from; i < to; i++) offsets[i + 1] = offsets[from]! + own[o + i + 1 - from]! - own[o]!;
   }
   const size = offsets[rows.length]!;
   const out = { offsets, chunk: new Int32Array(size), first: new Uint32Array(size), count: new Uint32Array(size) };
-  for (let i = 0; i < rows.length; i++) {
-    const page = loaded.get(Math.floor(rows[i]! / pages.pageRows))!;
-    const from = page.offsets[rows[i]! % pages.pageRows]!;
-    for (let b = 0; b < offsets[i + 1]! - offsets[i]!; b++) {
-      const at = offsets[i]! + b;
-      out.chunk[at] = page.chunk[from + b]!;
-      out.first[at] = page.first[from + b]!;
-      out.count[at] = page.count[from + b]!;
-      if (out.chunk[at]! < 0)
-        throw new Corrupt(`the manifest of row ${rows[i]} in ${where} names a chunk that has no vertices`, { where });
-    }
+  for (const { page, from, to } of runs) {
+    const { offsets: own, chunk, first, count } = loaded.get(page)!;
+    const o = rows[from]! % pages.pageRows;
+    const [start, end] = [own[o]!, own[o + to - from]!];
+    out.chunk.set(chunk.subarray(start, end), offsets[from]!);
+    out.first.set(first.subarray(start, end), offsets[from]!);
+    out.count.set(count.subarray(start, end), offsets[from]!);
   }
+  const lost = out.chunk.indexOf(-1);
+  if (lost >= 0)
+    throw new Corrupt(
+      `the manifest of row ${rows[runOf(offsets, lost)]} in ${where} names a chunk that has no vertices`,
+      { where },
+    );
   return out;
+}
+
+/** Rows from … to of a list that follow each other in one page. */
+function runsOf(rows: Uint32Array, pageRows: number): { page: number; from: number; to: number }[] {
+  const runs: { page: number; from: number; to: number }[] = [];
+  for (let from = 0, to = 0; from < rows.length; from = to) {
+    const page = Math.floor(rows[from]! / pageRows);
+    const end = Math.min(rows.length, from + (page + 1) * pageRows - rows[from]!);
+    to = from + 1;
+    while (to < end && rows[to] === rows[from]! + to - from) to++;
+    runs.push({ page, from, to });
+  }
+  return runs;
 }
