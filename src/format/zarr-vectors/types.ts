@@ -92,6 +92,8 @@ export interface Cells {
   readonly path: string;
   /** What its document says of it (`dtype`, `encoding`, `row_shape` …). */
   readonly attributes: JsonObject;
+  /** Its blobs are files here: nobody waits for one while another is on its way. */
+  readonly near?: boolean | undefined;
   /**
    * The chunks with a blob, as coordinates (rank numbers each) in ascending numeric order. From the array's own directory, else by
    * listing; Unsupported where neither can be had.

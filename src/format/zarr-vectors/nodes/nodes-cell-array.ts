@@ -18,6 +18,7 @@ import type { Json } from "../../../bytes/json.js";
 import { Corrupt, OctavoError, Unsupported } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { elementCount, strides } from "../../../space/shape.js";
+import type { FileStore } from "../../../store/file.js";
 import { wrong } from "../../zarr/document.js";
 import type { ArrayMeta } from "../../zarr/types.js";
 import { Blobs, Cell } from "../payload/blobs.js";
@@ -45,7 +46,7 @@ export interface CellContext {
 }
 
 /** A per-chunk array as one document describes it. */
-type View = Omit<Cells, "path" | "attributes">;
+type View = Omit<Cells, "path" | "attributes" | "near">;
 
 /** `meta` is that of `path` below the level. Where it came from consolidated metadata and does not fit, the node's own takes its place. */
 export async function cellArray(
@@ -74,6 +75,7 @@ export async function cellArray(
     get attributes() {
       return current.attributes;
     },
+    near: (context.documents.store as Partial<FileStore>).pathOf !== undefined,
     directory: (options) => attempt((view) => view.directory(options), options),
     ...(stored && { stored }),
     read: (coords, options) => attempt((view) => view.read(coords, options), options),

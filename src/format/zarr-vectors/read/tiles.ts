@@ -24,6 +24,8 @@ import { attributeInfo, chunkAttributeInfo, folderOf, namedType } from "./schema
 import type { Shelf } from "./shelf.js";
 
 const GROUP = 64; // chunks under way at once, at most: enough to keep a connection busy
+/** Bytes of files here that are copied on and forgotten: what was decoded is still in the processor's own memory then. */
+const IN_CACHE = 2 << 20;
 
 export interface Tiles {
   read(chunks: readonly number[], want: Want, options?: ReadOptions): AsyncIterable<Tile>;
@@ -121,7 +123,8 @@ export function tilesOf(context: TileContext): Tiles {
   const groupOf = (want: Want, options: ReadOptions | undefined): number => {
     const each = want.positions || want.vertex.length > 0 ? rowBytes * (1 + want.vertex.length) : 4;
     const bytes = (each * (meta.vertexCount ?? 0)) / Math.max(1, table.count);
-    return Math.max(1, Math.min(GROUP, Math.floor(withLimits(options?.limits).keptBytes / 2 / bytes)));
+    const most = want.passing === true && vertices.near === true ? IN_CACHE : withLimits(options?.limits).keptBytes / 2;
+    return Math.max(1, Math.min(GROUP, Math.floor(most / bytes)));
   };
 
   /** The payloads of one array for those of the chunks that lack it. */
