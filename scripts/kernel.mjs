@@ -1,4 +1,4 @@
-// Compiles src/kernel/assembly (AssemblyScript) to src/kernel/wasm.ts and labels-wasm.ts: the modules as base64 text, so that
+// Compiles src/kernel/assembly (AssemblyScript) to src/kernel/wasm.ts, labels-wasm.ts and tree-wasm.ts: the modules as base64 text, so that
 // Node, browsers and bundlers need no file beside the code. `--if-stale` does nothing when they are newer than their sources
 // and this script.
 import { readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = `${root}src/kernel/assembly/`;
 /** What is compiled from which file. */
-const targets = { "wasm.ts": "index.ts", "labels-wasm.ts": "labels.ts" };
+const targets = { "wasm.ts": "index.ts", "labels-wasm.ts": "labels.ts", "tree-wasm.ts": "tree.ts" };
 
 export async function buildKernel({ ifStale = false } = {}) {
   for (const [name, entry] of Object.entries(targets)) {
