@@ -2,14 +2,8 @@
 import { parseJson, stringifyJson } from "../../src/bytes/json.js";
 import { decodeUtf8 } from "../../src/bytes/text.js";
 import { readNpy } from "../../src/format/interchange/npy.js";
-import {
-  parseV0,
-  parseV1,
-  parseV2Array,
-  parseV2Consolidated,
-  parseV2Group,
-  parseV3,
-} from "../../src/format/zarr/parse.js";
+import { parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "../../src/format/zarr/parse.js";
+import { parseV0, parseV1 } from "../../src/format/zarr/parse-v0.js";
 import { defaultLimits, type Limits } from "../../src/limits.js";
 import { Xml } from "../../src/store/s3-xml.js";
 import type { Target } from "./driver.js";

@@ -27,7 +27,8 @@ export function parseNumpyDtype(value: Json | undefined, where: string): FixedDa
 }
 
 function parseSimple(text: string, where: string): FixedDataType {
-  const [, mark, letter, digits, scale, unit] = /^([<>|=]?)([a-zA-Z])(\d*)(?:\[(\d*)([a-zA-Z\u03bc]+)\])?$/.exec(text) ?? [];
+  const [, mark, letter, digits, scale, unit] =
+    /^([<>|=]?)([a-zA-Z])(\d*)(?:\[(\d*)([a-zA-Z\u03bc]+)\])?$/.exec(text) ?? [];
   if (letter === undefined) throw wrong(where, 'a data type such as "<i4"', text);
   if (letter === "O")
     throw new Unsupported(

@@ -7,7 +7,8 @@ import { bloscSpec, bytesSpec } from "./chain.js";
 import { parseNumpyDtype } from "./dtype-numpy.js";
 import { zeroElement } from "./element.js";
 import { encodeAttributes, encodeNode, encodeV0, encodeV2, encodeV3 } from "./encode.js";
-import { parseV0, parseV2Array, parseV2Group, parseV3 } from "./parse.js";
+import { parseV2Array, parseV2Group, parseV3 } from "./parse.js";
+import { parseV0 } from "./parse-v0.js";
 import type { ArrayMeta, GroupMeta } from "./types.js";
 
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);

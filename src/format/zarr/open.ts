@@ -19,7 +19,7 @@ import type { FormatOptions, Match } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { arrayNode, groupNode, urlOf, type ZarrGroup, type ZarrNode } from "./node.js";
-import { parseV0, parseV1, parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
+import { parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
 import type { GroupMeta, NodeMeta, ZarrVersion } from "./types.js";
 
 /** How to open a node. */
@@ -79,15 +79,14 @@ async function find(
   if (below !== undefined) {
     return { version: 2, parse: () => parseV2Consolidated(below, limits, where(".zmetadata")) };
   }
+  if (v0 === undefined && v1 === undefined) return undefined;
+  const { parseV0, parseV1 } = await import("./parse-v0.js"); // 3 kB with its pickles, which few pages need
   if (v1 !== undefined) {
     const attributes = await get("attrs");
     return { version: 1, parse: () => parseV1(v1, attributes, limits, where("meta")) };
   }
-  if (v0 !== undefined) {
-    const attributes = await get("__zattr__");
-    return { version: 0, parse: () => parseV0(v0, attributes, limits, where("__zmeta__")) };
-  }
-  return undefined;
+  const attributes = await get("__zattr__");
+  return { version: 0, parse: () => parseV0(v0!, attributes, limits, where("__zmeta__")) };
 }
 
 /** The document of v1, if this is one. Its name is so common that its size is looked at first. */

@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
-import { parseV0, parseV1, parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
+import { parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
+import { parseV0, parseV1 } from "./parse-v0.js";
 import type { ArrayMeta, GroupMeta } from "./types.js";
 
 /** Values that JSON.stringify cannot write go in as text: `raw("18446744073709551615")`. */

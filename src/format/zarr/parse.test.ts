@@ -10,7 +10,8 @@ import { Corrupt, OctavoError } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
 import { formatNumpyDtype } from "./dtype-numpy.js";
 import { encodeNode } from "./encode.js";
-import { parseV0, parseV1, parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
+import { parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
+import { parseV0, parseV1 } from "./parse-v0.js";
 import type { ArrayMeta, GroupMeta, NodeMeta } from "./types.js";
 
 const root = fixtures("zarr");

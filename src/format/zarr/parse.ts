@@ -8,8 +8,9 @@
  * | 1       | `meta`, zarr_format 1  | `attrs`     | —         | —                                 |
  * | 0       | `__zmeta__`            | `__zattr__` | —         | —                                 |
  *
+ * The older two are in parse-v0.ts, which is loaded where one is met.
+ *
  * `where` names the document in error messages, by its key or URL.
  */
-export { parseV0, parseV1 } from "./parse-v0.js";
 export { parseV2Array, parseV2Consolidated, parseV2Group } from "./parse-v2.js";
 export { parseV3 } from "./parse-v3.js";

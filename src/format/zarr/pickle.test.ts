@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
-import { parseV0 } from "./parse.js";
+import { parseV0 } from "./parse-v0.js";
 import { parsePickle } from "./pickle.js";
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
