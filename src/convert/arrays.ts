@@ -48,6 +48,8 @@ export interface ConvertReport {
   readonly objects?: number;
   /** Sentences about what the target does not keep, each beginning with where. */
   readonly losses: string[];
+  /** Sentences about what a person should know of the target. */
+  readonly notes?: string[];
 }
 
 const COPIES = 16;

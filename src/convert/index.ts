@@ -9,6 +9,7 @@ import type { Location, LocationOptions } from "../store/open.js";
 import type { Store } from "../store/types.js";
 import type { ZipWriteStore } from "../store/zip-write.js";
 import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
+import type { PublishOptions } from "./precomputed/publication.js";
 import { convertTree } from "./tree.js";
 import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
 import { type ConvertVolumeOptions, convertVolume } from "./volumes.js";
@@ -21,6 +22,7 @@ export interface ConvertToOptions
   extends Omit<ConvertOptions, "version" | "codecs">,
     Omit<LocationOptions, "create">,
     Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
+    Pick<PublishOptions, "kind" | "keepTypes">,
     Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
   /** "zarr3" for arrays, "zarr-vectors" for geometry unless told otherwise. */
   readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | undefined;
@@ -62,6 +64,10 @@ async function convertInto(
   at: Prefix,
   options: ConvertToOptions,
 ): Promise<ConvertReport> {
+  if (dataset.kind === "vectors" && options.to === "precomputed") {
+    const { convertToPrecomputed } = await import("./precomputed/index.js");
+    return convertToPrecomputed(dataset, store, at, publishOptions(dataset, options));
+  }
   if (dataset.kind === "vectors") return convertVectors(dataset, store, at, vectorOptions(dataset, options));
   if (dataset.kind === "array" && options.to === "precomputed") {
     const report = await convertVolume(dataset, store, at, volumeOptions(dataset, options));
@@ -80,32 +86,57 @@ function withoutLevels(array: ArrayDataset, report: ConvertReport): ConvertRepor
   return report;
 }
 
+/** What the options mean for geometry that becomes precomputed. */
+export function publishOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): PublishOptions {
+  const { to: _, formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, resume, ...rest } = options;
+  const foreign = { formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, resume };
+  refuse(
+    foreign,
+    `${where} cannot become precomputed geometry`,
+    "It has kind, sharded, resolution, ids and keepTypes.",
+  );
+  return rest;
+}
+
 /** What the options mean for volumes. */
 export function volumeOptions(
   { url: where }: { readonly url: string },
   options: ConvertToOptions,
 ): ConvertVolumeOptions {
-  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, ...rest } = options;
-  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume };
+  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, ...rest } = options;
+  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes };
+  refuse(foreign, `${where} cannot become a volume`, "Volumes have encoding, sharded, scales and resolution.");
+  return rest;
+}
+
+/** Unsupported where one of these options is given. */
+function refuse(foreign: { readonly [name: string]: unknown }, what: string, hint?: string): void {
   const [name] = Object.entries(foreign).find(([, value]) => value !== undefined && value !== false) ?? [];
   if (name !== undefined)
-    throw new Unsupported(`${where} cannot become a volume with the option ${name}, which volumes do not have`, {
-      where,
-      hint: "Volumes have encoding, sharded, scales and resolution.",
-    });
-  return rest;
+    throw new Unsupported(`${what} with the option ${name}, which means nothing there`, { ...(hint && { hint }) });
 }
 
 /** What the options mean for arrays. */
 export function arrayOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertOptions {
-  const { to = "zarr3", formatVersion, dtype, ids, encoding, sharded, scales, resolution, ...rest } = options;
+  const {
+    to = "zarr3",
+    formatVersion,
+    dtype,
+    ids,
+    encoding,
+    sharded,
+    scales,
+    resolution,
+    kind,
+    keepTypes,
+    ...rest
+  } = options;
   if (to === "precomputed")
     throw new Unsupported(`${where} is a group, and a volume is one array at several scales`, {
       where,
       hint: "Convert its arrays one by one.",
     });
-  if ([encoding, sharded || undefined, scales, resolution].some((option) => option !== undefined))
-    throw new Unsupported(`${where} becomes Zarr, which has no encoding, sharded, scales or resolution`, { where });
+  refuse({ encoding, sharded, scales, resolution, kind, keepTypes }, `${where} cannot become Zarr`);
   if (to === "zarr-vectors" || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
     throw new Unsupported(`${where} has no geometry, so it cannot become Zarr Vectors`, { where });
   return { ...rest, version: TARGETS[to] };
@@ -117,14 +148,17 @@ export function vectorOptions(dataset: VectorDataset, options: ConvertToOptions)
     to = "zarr-vectors",
     resume,
     shardShape,
-    encoding: _e,
-    sharded: _s,
-    scales: _n,
-    resolution: _r,
+    encoding,
+    sharded,
+    scales,
+    resolution,
+    kind,
+    keepTypes,
     ...rest
   } = options;
   const where = dataset.url;
   if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
+  refuse({ encoding, sharded, scales, resolution, kind, keepTypes }, `${where} cannot become Zarr Vectors`);
   if (resume === true)
     throw new Unsupported(`the conversion of ${where} cannot be resumed`, { where, hint: "Begin anew: overwrite." });
   return { ...rest, sharding: shardShape };

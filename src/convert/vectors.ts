@@ -13,12 +13,16 @@ import {
   type LevelDescription,
   type VectorLevelWriter,
 } from "../format/zarr-vectors/write/write.js";
+import { withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
-import type { Columns, Geometry, Schema, VectorDataset } from "../model/vectors.js";
-import { Key, type Prefix } from "../store/key.js";
+import type { Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
+import { select } from "../query/select.js";
+import { Key, LOGS, Prefix } from "../store/key.js";
+import { type ScratchPlace, scratchIn } from "../store/scratch.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
+import { byObject } from "./by-object.js";
 
 /** What the target is to be; everything else is as in the source. */
 export interface ConvertVectorsOptions
@@ -78,7 +82,10 @@ async function streamed(
   at: Prefix,
   options: ConvertVectorsOptions,
 ): Promise<ConvertReport> {
-  const { signal, limits, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
+  const { signal, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
+  // One half is the writer's.
+  const keptBytes = Math.min(maxMemory / 2, withLimits(options.limits).keptBytes);
+  const limits = { ...options.limits, keptBytes };
   const reading = { signal, limits };
   const [geometry, ...further] = source.geometries;
   if (geometry === undefined) throw new InvalidInput(`${source.url} has no geometry that could be written`);
@@ -110,12 +117,21 @@ async function streamed(
       ...own,
       links: level.linkWidth > 0 ? { ...own.links, width: level.linkWidth } : undefined,
     },
-    { signal, limits, maxMemory },
+    { signal, limits, maxMemory: maxMemory / 2 },
   );
   try {
     const batchVertices = Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX)));
     const [vertices, objects] = [{ done: 0 }, { done: 0 }];
-    const copy = { source, geometry, options: { ...options, batchVertices }, vertices, objects, lose };
+    const aside = { store, at: Prefix.join(at, LOGS) };
+    const copy = {
+      source,
+      geometry,
+      options: { ...options, ...reading, batchVertices },
+      vertices,
+      objects,
+      lose,
+      aside,
+    };
     await copyStreamed(copy, 0, writer, own.sharedFragments === true);
     for (const { level: number } of source.levels.slice(1)) {
       const description = await coarserOf(copy, number, level);
@@ -136,6 +152,8 @@ interface Streamed {
   readonly source: VectorDataset;
   readonly geometry: Geometry;
   readonly options: ConvertVectorsOptions & { readonly batchVertices: number };
+  /** Where a level is put aside that cannot be held. */
+  readonly aside: ScratchPlace;
   readonly vertices: { done: number };
   readonly objects: { done: number };
   /** Takes a sentence about what is not kept. */
@@ -209,8 +227,8 @@ const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 
 /** One level: its batches, the objects that have no vertices, and its groups. */
 async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWriter, shares: boolean): Promise<void> {
-  const { source, geometry, options, vertices, objects, lose } = copy;
-  const { signal, limits, batchVertices, onProgress } = options;
+  const { source, geometry, options, aside, vertices, objects, lose } = copy;
+  const { signal, limits, batchVertices, onProgress, maxMemory = MEMORY } = options;
   const reading = { signal, limits };
   const from = await source.source(level, reading, geometry);
   const schema = await from.schema(reading);
@@ -220,19 +238,30 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
     if (name !== "object_id") lose(`the fragment attribute ${name} of level ${level}: there are other fragments`);
   for (const { name, categories } of [...schema.object, ...schema.group])
     if (categories !== undefined) lose(`that ${name} of level ${level} is a dictionary: every row has its text`);
-  for await (const batch of source.select({ level, geometry }).batches({ ...reading, batchVertices })) {
-    const objectColumns = new Map([...batch.objectColumns].filter(([name]) => level === 0 || name !== RENUMBERED));
-    await writer.add({ ...batch, objectColumns, fragments: keepsFragments ? batch.fragments : undefined });
-    if (batch.repeats === true) continue;
-    vertices.done += batch.positions.length / batch.dims;
-    objects.done += batch.ids.length;
-    onProgress?.({ done: vertices.done, total: Math.max(total, vertices.done), unit: "vertices" });
+  const scratch = scratchIn(aside, maxMemory / 4, signal);
+  try {
+    const ordered = await byObject(from, scratch, reading);
+    const { levels, axes } = source;
+    const all =
+      ordered === undefined
+        ? source
+        : { select: (query: Query) => select({ levels, axes, source: async () => ordered }, query) };
+    for await (const batch of all.select({ level, geometry }).batches({ ...reading, batchVertices })) {
+      const objectColumns = new Map([...batch.objectColumns].filter(([name]) => level === 0 || name !== RENUMBERED));
+      await writer.add({ ...batch, objectColumns, fragments: keepsFragments ? batch.fragments : undefined });
+      if (batch.repeats === true) continue;
+      vertices.done += batch.positions.length / batch.dims;
+      objects.done += batch.ids.length;
+      onProgress?.({ done: vertices.done, total: Math.max(total, vertices.done), unit: "vertices" });
+    }
+  } finally {
+    await scratch.clear();
   }
   if (from.objects !== undefined) await copyEmpty(from.objects, schema, level, writer, reading);
   await copyGroups(copy, level, writer, schema);
 }
 
-const ROWS = 1 << 16; // objects that are looked at together
+const ROWS = 1 << 14; // objects that are looked at together
 
 /** Objects without vertices, which no batch has. */
 async function copyEmpty(

@@ -12,13 +12,13 @@ export class Shelf {
     this.#things.delete(thing);
   }
 
-  /** Keeps a thing, and forgets the oldest where all of them are more than `most` bytes. */
+  /** Keeps a thing, and forgets the oldest others where all of them are more than `most` bytes. */
   put(thing: object, bytes: number, forget: () => void, most: number): void {
     this.take(thing);
     this.#things.set(thing, { bytes, forget });
     this.#bytes += bytes;
     for (const [old, own] of this.#things) {
-      if (this.#bytes <= most) return;
+      if (this.#bytes <= most || old === thing) return;
       this.take(old);
       own.forget();
     }

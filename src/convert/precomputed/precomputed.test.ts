@@ -1,0 +1,312 @@
+/** Geometry of every kind to precomputed and back. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { columnsOf, info, KINDS, scene } from "../../../test/zarr-vectors-scenes.js";
+import { toldBatch } from "../../../test/zarr-vectors-told.js";
+import { Conflict, Unsupported } from "../../errors.js";
+import { openAnnotations, openSegmentProperties, openSkeletons, precomputed } from "../../format/precomputed/index.js";
+import { createZarrVectors } from "../../format/zarr-vectors/index.js";
+import type { VectorDescription } from "../../format/zarr-vectors/write/description.js";
+import type { BatchParts } from "../../format/zarr-vectors/write/write.js";
+import type { Batch, Columns, Geometry, VectorDataset } from "../../model/vectors.js";
+import { Key, Prefix } from "../../store/key.js";
+import { memoryStore } from "../../store/memory.js";
+import type { Store } from "../../store/types.js";
+import { failNth, faultyStore } from "../";
+import { convertVectors } from "../vectors.js";
+import { convertToPrecomputed } from "./index.js";
+import type { PublishOptions } from "./publication.js";
+
+const at = Prefix.root;
+const axes = ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nanometer" }));
+
+async function stored(geometry: Geometry, batch: BatchParts, more: Partial<VectorDescription> = {}) {
+  const writer = await createZarrVectors(memoryStore(), at, { geometry, axes, chunkShape: 10, ...more });
+  await writer.add(batch);
+  return writer;
+}
+
+async function published(source: VectorDataset, options: PublishOptions = {}, store: Store = memoryStore()) {
+  const report = await convertToPrecomputed(source, store, at, options);
+  const findings = [];
+  for await (const found of precomputed.validate(store, at)) findings.push(found);
+  expect(findings).toEqual([]);
+  return { store, report, dataset: (await precomputed.open(store, at)) as VectorDataset };
+}
+
+/** Positions, topology, and attributes as numbers, whatever their types. */
+async function told(dataset: VectorDataset, leave: readonly string[] = []) {
+  const batch = await dataset.select({ level: 0 }).read();
+  const without = (columns: Columns): Columns => new Map([...columns].filter(([name]) => !leave.includes(name)));
+  return toldBatch(
+    {
+      ...batch,
+      geometry: "graph",
+      links: pathLinks(batch),
+      vertexColumns: without(batch.vertexColumns),
+      objectColumns: without(batch.objectColumns),
+    },
+    { fragments: false },
+  );
+}
+
+/** The links of a batch; of paths those between neighbours. */
+function pathLinks({ geometry, parts, links }: Batch): Batch["links"] {
+  if (!["lines", "polylines", "streamlines"].includes(geometry)) return links && { ...links, columns: new Map() };
+  const ends: number[] = [];
+  for (let p = 0; p + 1 < parts.length; p++) for (let v = parts[p]! + 1; v < parts[p + 1]!; v++) ends.push(v - 1, v);
+  return { width: 2, ends: Uint32Array.from(ends), columns: new Map() };
+}
+
+describe("round trips", () => {
+  const lined = KINDS.filter((kind) => kind !== "points" && kind !== "mesh" && kind !== "lines");
+  it.each(lined)("%s are the same as skeletons, and back as Zarr Vectors", async (geometry) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.boolean(), fc.constantFrom(undefined, 2048), async (seed, sharded, maxMemory) => {
+        const source = await (await stored(geometry, scene(geometry, seed))).commit();
+        const { dataset, report } = await published(source, { sharded, maxMemory });
+        const wanted = await told(source);
+        expect(await told(dataset)).toEqual(wanted);
+        expect(report.losses.map((loss) => loss.replace(/^.*: /, ""))).toEqual(
+          geometry === "graph" ? ["the attribute w of links"] : [],
+        );
+        expect(report).toMatchObject({ objects: 6 });
+        const back = memoryStore();
+        await convertVectors(dataset, back, at);
+        const { openZarrVectors } = await import("../../format/zarr-vectors/index.js");
+        expect(await told(await openZarrVectors(back, at))).toEqual(wanted);
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  it.each(["lines", "polylines", "streamlines"] as const)("%s are the same as annotations", async (geometry) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.boolean(), async (seed, sharded) => {
+        const source = await (await stored(geometry, scene(geometry, seed))).commit();
+        const { dataset, report } = await published(source, { sharded, kind: "annotations" });
+        const leave = ["uid", "dir", "name"];
+        expect(await told(dataset, leave)).toEqual(await told(source, leave));
+        expect(report.losses).toEqual([
+          expect.stringContaining("the vertex attribute uid"),
+          expect.stringContaining("the vertex attribute dir"),
+        ]);
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  it("points are the same as annotations, and know the objects that they belong to", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.boolean(), async (seed, sharded) => {
+        const source = await (await stored("points", scene("points", seed))).commit();
+        const { dataset, store } = await published(source, { sharded });
+        const [before, after] = [await source.select().read(), await dataset.select().read()];
+        const rows = ({ positions, vertexColumns }: Batch): string[] =>
+          Array.from(
+            { length: positions.length / 3 },
+            (_, v) => `${positions.subarray(3 * v, 3 * v + 3)} ${vertexColumns.get("uid")!.values[v]}`,
+          ).sort();
+        expect(rows(after)).toEqual(rows(before));
+        const collection = await openAnnotations(store);
+        for (const [row, id] of before.ids.entries()) {
+          const own = (await collection.related("object", BigInt.asUintN(64, id)))!;
+          const parts = [...before.objects].flatMap((object, p) => (object === row ? [p] : []));
+          const size = parts.reduce((sum, p) => sum + before.parts[p + 1]! - before.parts[p]!, 0);
+          expect(own.ids.length).toBe(size);
+          const [score] = own.properties.get("score")!;
+          expect(score).toBe(before.objectColumns.get("score")!.values[row]);
+        }
+      }),
+      { numRuns: 6 },
+    );
+  });
+});
+
+describe("what the objects are", () => {
+  it("attributes and groups are segment properties, which the info names", async () => {
+    const u8 = { kind: "uint", size: 8, endian: "little" } as const;
+    const f8 = { kind: "float", size: 8, endian: "little" } as const;
+    const batch = scene("skeletons", 5);
+    const objectColumns = new Map([
+      ...batch.objectColumns!,
+      ...columnsOf(
+        [info("big", u8), BigUint64Array.of(1n, 2n, 2n ** 60n + 1n, 4n, 5n, 6n)],
+        [info("small", u8), BigUint64Array.of(1n, 2n, 3n, 4n, 5n, 6n)],
+        [info("odd", f8), Float64Array.of(1, 2, Number.NaN, 4, 5, 6)],
+        [info("pair", f8, 2), Float64Array.from({ length: 12 }, (_, i) => i)],
+      ),
+    ]);
+    const writer = await stored("skeletons", { ...batch, objectColumns });
+    writer.groups([[0, 5], [1]], columnsOf([info("name", { kind: "string" }), ["left side", "#x"]]));
+    const { store, dataset, report } = await published(await writer.commit());
+    const { info: document } = await openSkeletons(store);
+    expect(document.segmentProperties).toBe("segment_properties");
+    const { ids, properties } = await openSegmentProperties(store, Prefix.of("segment_properties"));
+    expect([...ids]).toEqual([0n, 1n, 2n, 3n, 4n, 5n]);
+    const of = Object.fromEntries(properties.map((own) => [own.id, own]));
+    expect(of.name).toMatchObject({ type: "label" });
+    expect(of.score).toMatchObject({ type: "number", dataType: "float32" });
+    expect(of.big).toMatchObject({ type: "string", values: ["1", "2", `${2n ** 60n + 1n}`, "4", "5", "6"] });
+    expect(of.small).toMatchObject({ type: "number", dataType: "uint32" });
+    expect(of.odd).toMatchObject({ type: "string", values: ["1", "2", "", "4", "5", "6"] });
+    expect(of.pair_1!.values).toEqual(Float32Array.of(1, 3, 5, 7, 9, 11));
+    expect(of.tags).toMatchObject({ tags: ["left_side", "x"], values: [[0], [1], [], [], [], [0]] });
+    expect(report.losses.join("\n")).toMatch(/big of objects are numbers.*\n.*odd of objects.*\n.*2 numbers of pair/);
+    expect(report.notes!.join()).toMatch(/nothing of the object 0/);
+    expect(await dataset.select({ where: "object.small = 3" }).count({ exact: true })).toMatchObject({ objects: 1 });
+  });
+
+  it("ids dense begin with 1", async () => {
+    const source = await (await stored("skeletons", scene("skeletons", 3))).commit();
+    const { dataset, report } = await published(source, { ids: "dense" });
+    expect([...(await dataset.objectIds())]).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
+    expect(report.losses.join()).toContain("which are 1 to 6 now: 0 is 1");
+    expect(report.notes!.join()).not.toContain("object 0");
+  });
+
+  it("ids have 64 bits", async () => {
+    const ids = BigInt64Array.of(-1n, 2n ** 62n, 5n, 7n, 8n, 9n);
+    const source = await (await stored("skeletons", { ...scene("skeletons", 3), ids })).commit();
+    const { dataset, report } = await published(source, { sharded: true });
+    expect([...(await dataset.objectIds())].sort()).toEqual([...BigUint64Array.from(ids)].sort());
+    expect(report.losses.join()).toContain("the sign of 1 ids");
+  });
+
+  it("texts of few words are labels of a property", async () => {
+    const source = await (await stored("lines", scene("lines", 3))).commit();
+    const { store } = await published(source);
+    const { info: document } = await openAnnotations(store);
+    const name = document.properties.find(({ id }) => id === "name")!;
+    expect(name).toMatchObject({
+      type: "uint8",
+      enum: { values: [0, 1, 2], labels: ["n", "n\u00e9", "n\u00e9\u00e9"] },
+    });
+  });
+});
+
+describe("space", () => {
+  it("units become a transform to nanometres; positions stay what they are", async () => {
+    const micro = [...axes].reverse().map((axis) => ({ ...axis, unit: "um" }));
+    const source = await (await stored("skeletons", scene("skeletons", 1), { axes: micro })).commit();
+    const { store, report } = await published(source);
+    const { info: document } = await openSkeletons(store);
+    expect(document.transform!.rows).toEqual([0, 0, 1000, 0, 0, 1000, 0, 0, 1000, 0, 0, 0]);
+    expect(report.notes!.join()).not.toContain("taken for");
+    const { store: other } = await published(source, { resolution: [40, 4, 4] });
+    expect((await openSkeletons(other)).info.transform!.rows).toEqual([0, 0, 4, 0, 0, 4, 0, 0, 40, 0, 0, 0]);
+  });
+
+  it("two axes, without units", async () => {
+    const flat = scene("graph", 1, 6, 2);
+    const source = await (await stored("graph", flat, { axes: undefined, dims: 2 })).commit();
+    const { dataset, report } = await published(source);
+    expect(report.notes!.join()).toContain("x has no unit, y has no unit: taken for nanometres");
+    const { positions } = await dataset.select().read();
+    const before = await source.select().read();
+    expect(positions.length / 3).toBe(before.positions.length / 2);
+    expect([...positions].filter((_, i) => i % 3 === 2).every((z) => z === 0)).toBe(true);
+  });
+
+  it("annotations have dimensions of their own", async () => {
+    const named = [
+      ...axes.slice(0, 2).map((axis) => ({ ...axis, unit: "4 nm" })),
+      { name: "t", type: "time", unit: "ms" },
+    ];
+    const { store } = await published(await (await stored("points", scene("points", 1), { axes: named })).commit());
+    expect((await openAnnotations(store)).info.dimensions).toEqual([
+      { name: "x", scale: 4e-9, unit: "m" },
+      { name: "y", scale: 4e-9, unit: "m" },
+      { name: "t", scale: 1e-3, unit: "s" },
+    ]);
+    await expect(
+      convertToPrecomputed(
+        await (await stored("graph", scene("graph", 1), { axes: named })).commit(),
+        memoryStore(),
+        at,
+      ),
+    ).rejects.toThrow(Unsupported);
+  });
+
+  it("float64 is rounded, and said so", async () => {
+    const batch = scene("streamlines", 1);
+    const positions = Float64Array.from(batch.positions, (value) => value + 1e-9);
+    const source = await (await stored("streamlines", { ...batch, positions })).commit();
+    expect((await published(source)).report.losses.join()).toMatch(
+      /coordinates, rounded to float32 by at most 1\.0e-9/,
+    );
+  });
+});
+
+describe("attributes", () => {
+  it("are float32, unless they are to keep their types", async () => {
+    const source = await (await stored("skeletons", scene("skeletons", 1))).commit();
+    const { dataset, report } = await published(source);
+    expect((await dataset.schema()).vertex.map(({ dtype }) => dtype.kind)).toEqual(["float", "float"]);
+    expect(report.notes!.join()).toContain("uid of vertices is float32 now");
+    const store = memoryStore();
+    await convertToPrecomputed(source, store, at, { keepTypes: true });
+    const { info: document } = await openSkeletons(store);
+    expect(document.attributes[0]).toMatchObject({ id: "uid", type: "int16" });
+    expect(document.undrawn).toHaveLength(1);
+  });
+
+  it("have names that a shader can have, and at most four numbers", async () => {
+    const batch = scene("skeletons", 1);
+    const vertices = batch.positions.length / 3;
+    const f4 = { kind: "float", size: 4, endian: "little" } as const;
+    const vertexColumns = columnsOf(
+      [info("a b", f4), new Float32Array(vertices)],
+      [info("five", f4, 5), new Float32Array(5 * vertices)],
+      [info("text", { kind: "string" }), Array.from({ length: vertices }, () => "x")],
+    );
+    const source = await (await stored("skeletons", { ...batch, vertexColumns })).commit();
+    const { store, report } = await published(source);
+    expect((await openSkeletons(store)).info.attributes.map(({ id }) => id)).toEqual([
+      "a_b",
+      ...[0, 1, 2, 3, 4].map((channel) => `five_${channel}`),
+    ]);
+    expect(report.losses.join("\n")).toMatch(/the name a b: it is a_b now\n.*5 numbers of five.*\n.*attribute text/);
+  });
+});
+
+describe("the place", () => {
+  const source = async () => (await stored("skeletons", scene("skeletons", 1))).commit();
+
+  it("what is there stays, unless it is of the same kind and may go", async () => {
+    const store = memoryStore();
+    await published(await source(), {}, store);
+    await expect(convertToPrecomputed(await source(), store, at)).rejects.toThrow(Conflict);
+    await published(await source(), { overwrite: true, sharded: true }, store);
+    expect(await store.get(Key.of("1"))).toBeUndefined();
+    const points = await (await stored("points", scene("points", 1))).commit();
+    await expect(convertToPrecomputed(points, store, at, { overwrite: true })).rejects.toThrow(Conflict);
+    await store.set(Key.of("notes.txt"), new Uint8Array(1));
+    const other = memoryStore();
+    await other.set(Key.of("notes.txt"), new Uint8Array(1));
+    await expect(convertToPrecomputed(points, other, at, { overwrite: true })).rejects.toThrow(/not empty/);
+  });
+
+  it.each(["skeletons", "points"] as const)("a conversion of %s that fails leaves nothing behind", async (geometry) => {
+    const dataset = await (await stored(geometry, scene(geometry, 1))).commit();
+    for (const sharded of [true, false])
+      for (let nth = 1; ; nth++) {
+        const inner = memoryStore();
+        try {
+          await convertToPrecomputed(dataset, faultyStore(inner, failNth(nth)), at, { sharded });
+          break;
+        } catch {
+          expect(await inner.get(Key.of("info"))).toBeUndefined();
+          const left = [];
+          for await (const { key } of inner.list(at)) left.push(key);
+          expect(left).toEqual([]);
+        }
+      }
+  });
+
+  it("what cannot be is refused", async () => {
+    await expect(convertToPrecomputed(await source(), memoryStore(), at, { kind: "annotations" })).rejects.toThrow(
+      /skeletons, which cannot become annotations, only skeletons/,
+    );
+  });
+});
