@@ -17,7 +17,7 @@ export interface Grid {
   readonly cells: readonly number[];
 }
 
-const LARGEST = 2 ** 127; // of float32, less a factor of two: differences can be stored as well
+const SMALLEST = 2 ** -126; // below it float32 loses digits, and graphics cards take it for 0
 
 export interface Extent {
   readonly min: readonly number[];
@@ -46,13 +46,10 @@ export function gridAround(
   units: readonly number[],
   chunkShape?: readonly number[],
 ): Grid {
-  const beyond = [...min, ...max].find((value) => !(Math.abs(value) < LARGEST));
-  if (beyond !== undefined)
-    throw new InvalidInput(`a mesh should have coordinates that float32 can hold, found ${beyond}`);
   const gridOrigin = min.map(floor32);
   const sizes = max.map((value, axis) => value - gridOrigin[axis]!);
   const edge = Math.max(...sizes.map((size, axis) => size * units[axis]!)) / 2 ** (levels - 1);
-  const shape = chunkShape?.map(Math.fround) ?? units.map((unit) => -floor32(-edge / unit));
+  const shape = chunkShape?.map(Math.fround) ?? units.map((unit) => Math.max(SMALLEST, -floor32(-edge / unit)));
   const cells = sizes.map((size, axis) => Math.max(1, Math.ceil(size / shape[axis]!)));
   if (cells.some((count) => !(count <= 2 ** CELL_BITS)))
     throw new InvalidInput(

@@ -85,7 +85,6 @@ export async function createMeshes(
   let collapsed = 0;
   return {
     async put(id, mesh) {
-      checkMesh(id, mesh);
       const encoded = await form.encode(id, mesh);
       await values.put(id, encoded.manifest, encoded.fragments);
       collapsed += encoded.collapsed;
@@ -114,7 +113,9 @@ function legacyForm({ segmentProperties, ...description }: LegacyMeshDescription
     names: { ...legacyNames, beforeOf },
     async encode(id, { positions, faces }) {
       const placed = transform === undefined ? positions : Affine.applyAll(transform, positions);
-      const fragments = LegacyFragment.encode({ positions: placed, faces });
+      const mesh = { positions: placed, faces };
+      checkMesh(id, mesh);
+      const fragments = LegacyFragment.encode(mesh);
       return { manifest: LegacyManifest.encode([beforeOf(id)]), fragments, collapsed: 0 };
     },
   };
@@ -137,7 +138,10 @@ function multiForm(description: MultiMeshDescription, { limits }: MeshWriteOptio
   return {
     info: { kind: "multi", quantizationBits, transform, lodScaleMultiplier, sharding, segmentProperties },
     names: multiNames,
-    encode: async (_id, mesh) => encodeMesh(mesh, form, await loadDracoEncoder(), chunkBytes),
+    async encode(id, mesh) {
+      checkMesh(id, mesh);
+      return encodeMesh(mesh, form, await loadDracoEncoder(), chunkBytes);
+    },
   };
 }
 
@@ -149,6 +153,8 @@ function transformOf({ transform }: AnyMeshDescription): Affine | undefined {
   return affine;
 }
 
+const LARGEST = 2 ** 127; // of float32, less a factor of two: differences can be stored as well
+
 function checkMesh(id: bigint, { positions, faces }: Mesh): void {
   const count = positions.length / 3;
   if (!Number.isInteger(count) || faces.length % 3 !== 0)
@@ -156,9 +162,9 @@ function checkMesh(id: bigint, { positions, faces }: Mesh): void {
       `mesh ${id} should have 3 numbers for each vertex and face, found ${positions.length} and ${faces.length}`,
     );
   for (let i = 0; i < positions.length; i++)
-    if (!Number.isFinite(positions[i]!))
+    if (!(Math.abs(positions[i]!) < LARGEST))
       throw new InvalidInput(
-        `mesh ${id} should have finite coordinates, found ${positions[i]} at vertex ${Math.floor(i / 3)}`,
+        `mesh ${id} should have coordinates that float32 can hold, found ${positions[i]} at vertex ${Math.floor(i / 3)}`,
       );
   for (let i = 0; i < faces.length; i++)
     if (faces[i]! >= count)
