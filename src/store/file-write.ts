@@ -207,9 +207,17 @@ export function versionSync(path: string): string | undefined {
   }
 }
 
-export async function settled(stat: fs.BigIntStats): Promise<boolean> {
+/** Another write may still leave the same times. */
+export function isYoung(stat: fs.BigIntStats): boolean {
   const age = Date.now() - Number(stat.ctimeMs);
-  if (stat.size <= HASHED || age < 0 || age > TICK) return true;
+  return age >= 0 && age <= TICK;
+}
+
+export const stampOf = (stat: fs.BigIntStats): string =>
+  `${stat.ino.toString(36)}-${stat.size.toString(36)}-${stat.mtimeNs.toString(36)}-${stat.ctimeNs.toString(36)}`;
+
+export async function settled(stat: fs.BigIntStats): Promise<boolean> {
+  if (stat.size <= HASHED || !isYoung(stat)) return true;
   await new Promise((done) => setTimeout(done, TICK));
   return false;
 }
@@ -219,5 +227,5 @@ export function versionOf(stat: fs.BigIntStats, read: () => Uint8Array): string 
     const { createHash } = builtin("node:crypto")!; // takes 4 ms to load, and most commands never ask for a version
     return createHash("sha256").update(read()).digest("hex").slice(0, 32);
   }
-  return `${stat.ino.toString(36)}-${stat.size.toString(36)}-${stat.mtimeNs.toString(36)}-${stat.ctimeNs.toString(36)}`;
+  return stampOf(stat);
 }

@@ -11,11 +11,11 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
 import { meansAbsent, PARTIAL, Root, realPathOf, storageError } from "./file-path.js";
-import { type Durability, SMALL, settled, stage, syncDirectory, versionOf } from "./file-write.js";
+import { type Durability, isYoung, SMALL, settled, stage, stampOf, syncDirectory, versionOf } from "./file-write.js";
 import { Key, type Prefix } from "./key.js";
 import { spanFor } from "./range.js";
 import { sinkState } from "./sink.js";
-import type { Listed, ListOptions, SetOptions, Sink, Store } from "./types.js";
+import type { Listed, ListOptions, OpenValue, SetOptions, Sink, Store } from "./types.js";
 
 /** How sure a write must be before it is done. */
 export interface FileStoreOptions {
@@ -67,6 +67,13 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
       } finally {
         fs.closeSync(file.fd);
       }
+    },
+
+    async open(key, options) {
+      options?.signal?.throwIfAborted();
+      const path = root.path(key);
+      const file = openFile(root, key, path);
+      return file && openValue(file.fd, file.stat, path);
     },
 
     async stat(key, options) {
@@ -156,12 +163,16 @@ function openFile(
 
 function readSync(fd: number, offset: number, length: number, path: string): Uint8Array {
   const bytes = new Uint8Array(length);
-  for (let at = 0; at < length; ) {
-    const n = fs.readSync(fd, bytes, at, length - at, offset + at);
-    if (n === 0) throw shrunk(path, length, at);
+  fill(bytes, fd, offset, path);
+  return bytes;
+}
+
+function fill(bytes: Uint8Array, fd: number, offset: number, path: string): void {
+  for (let at = 0; at < bytes.length; ) {
+    const n = fs.readSync(fd, bytes, at, bytes.length - at, offset + at);
+    if (n === 0) throw shrunk(path, bytes.length, at);
     at += n;
   }
-  return bytes;
 }
 
 async function readAsync(fd: number, offset: number, length: number, path: string): Promise<Uint8Array> {
@@ -174,6 +185,47 @@ async function readAsync(fd: number, offset: number, length: number, path: strin
     at += n;
   }
   return bytes;
+}
+
+/** Values are replaced, never changed: the file that is open stays as it is. */
+function openValue(fd: number, stat: fs.BigIntStats, path: string): OpenValue {
+  const size = Number(stat.size);
+  let [reading, closed] = [0, false];
+  const end = (): void => {
+    if (closed && reading === 0) fs.closeSync(fd);
+  };
+  return {
+    size,
+    version: isYoung(stat) ? undefined : stampOf(stat),
+    async read(spans) {
+      if (closed) throw new InvalidInput(`${path} has been closed`);
+      let total = 0;
+      for (const range of spans) total += spanFor({ range }, size, path).length;
+      reading++; // a descriptor that is closed meanwhile could be that of another file by then
+      try {
+        if (total > SMALL)
+          return await Promise.all(spans.map(({ offset, length }) => readAsync(fd, offset, length, path)));
+        const all = new Uint8Array(total);
+        let at = 0;
+        return spans.map(({ offset, length }) => {
+          const piece = all.subarray(at, at + length);
+          at += length;
+          fill(piece, fd, offset, path);
+          return piece;
+        });
+      } catch (error) {
+        throw storageError(error, path);
+      } finally {
+        reading--;
+        end();
+      }
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      end();
+    },
+  };
 }
 
 function allocate(length: number, path: string): Uint8Array {

@@ -32,6 +32,23 @@ export function memoryStore(url = "memory:"): Store {
       const { offset, length } = spanFor(options, held.bytes.length, `${url}/${key}`);
       return held.bytes.slice(offset, offset + length);
     },
+    async open(key, options) {
+      options?.signal?.throwIfAborted();
+      const held = values.get(key); // never changed, only replaced
+      return (
+        held && {
+          size: held.bytes.length,
+          version: held.version,
+          async read(spans) {
+            return spans.map((range) => {
+              const { offset, length } = spanFor({ range }, held.bytes.length, `${url}/${key}`);
+              return held.bytes.slice(offset, offset + length);
+            });
+          },
+          close() {},
+        }
+      );
+    },
     async stat(key, options) {
       options?.signal?.throwIfAborted();
       const held = values.get(key);

@@ -77,6 +77,17 @@ export interface Sink {
   abort(): Promise<void>;
 }
 
+/** A value that is read piece by piece, and stays as it was when it was opened, whatever happens to its key meanwhile. */
+export interface OpenValue {
+  readonly size: number;
+  /** The same as long as the value is; undefined where it is too young to tell. */
+  readonly version: string | undefined;
+  /** Exactly these bytes of it; pieces may share their memory. */
+  read(spans: readonly { readonly offset: number; readonly length: number }[]): Promise<Uint8Array[]>;
+  /** Nothing is read after this; what is under way ends well. */
+  close(): void;
+}
+
 /** What a store can do. */
 export interface Capabilities {
   readonly list: boolean;
@@ -106,6 +117,8 @@ export interface Store {
   write(key: Key, options?: SetOptions): Promise<Sink>;
   /** Deleting what is not there is no error. */
   delete(key: Key, options?: CallOptions): Promise<void>;
+  /** A value to read in pieces, undefined where there is none. Only of stores where that is cheaper than `get`, and safer. */
+  open?(key: Key, options?: CallOptions): Promise<OpenValue | undefined>;
   /** Ends connections, handles and timers. */
   close?(): Promise<void>;
 }

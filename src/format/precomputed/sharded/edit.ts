@@ -10,9 +10,10 @@ import type { ValueEditor, ValuesWritten, WriteValuesOptions } from "../values.j
 import { buildShard, writeShard } from "./build.js";
 import { coderFor, limitsFor } from "./coder.js";
 import { existingShard } from "./existing.js";
+import { filesOf } from "./open-shard.js";
 import { checkSharding } from "./parse.js";
 import type { Shard } from "./place.js";
-import { filesOf, indexesOf, type ShardedPlace } from "./read-index.js";
+import { indexesOf, type ShardedPlace } from "./read-index.js";
 import { shardsOf } from "./scan.js";
 import type { Section } from "./section.js";
 import type { Sharding } from "./types.js";

@@ -7,8 +7,9 @@
 import { radixOrder } from "../../../bytes/radix.js";
 import { Corrupt, LimitExceeded } from "../../../errors.js";
 import { runs } from "../../../store/coalesce.js";
+import type { ShardFiles } from "./open-shard.js";
 import { type Placed, placedRoom, placer, type Shard, wordsOf } from "./place.js";
-import { endOf, type Found, GAP, type Indexes, LONGEST, type ShardedPlace, type ShardFiles } from "./read-index.js";
+import { endOf, type Found, GAP, type Indexes, LONGEST, type ShardedPlace } from "./read-index.js";
 import { GONE, offsetsOf, type Section } from "./section.js";
 import { Minishard, type Stretch } from "./shard-index.js";
 
@@ -33,7 +34,8 @@ export async function existingShard(
   shard: Shard,
   options: ExistingOptions,
 ): Promise<Existing | undefined> {
-  const found = await indexes.find(shard, undefined, options.signal);
+  const open = await indexes.open(shard, options.signal);
+  const found = await open.find(undefined, options.signal).finally(() => open.close());
   if (found === undefined) return undefined;
   const files = found[0]?.files;
   if (files === undefined) return undefined; // an index of nothing but empty minishards: as good as none

@@ -1,14 +1,14 @@
-/** The last step of every read: values whose places are known, those near each other in one request. */
-import { Corrupt, LimitExceeded } from "../../../errors.js";
+/** The last step of every read: values whose places are known, those near each other in one piece. */
+import { LimitExceeded } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import { limitsFor } from "./coder.js";
-import { about, endOf, type Found, type ShardedPlace, type ShardFiles } from "./read-index.js";
+import type { ShardFiles, ShardPieces } from "./open-shard.js";
+import { about, endOf, type Found, present, type ShardedPlace } from "./read-index.js";
 import { Minishard, type Stretch } from "./shard-index.js";
 
 /** A value on its way: which of the ids that were asked for, and where it is. */
 export interface Wanted extends Stretch {
   readonly row: number;
-  readonly files: ShardFiles;
 }
 
 /** A row of a minishard, as the answer to row `row` of what was asked for. */
@@ -18,42 +18,49 @@ export function wantedOf(
   at: number,
   row: number,
 ): Wanted {
-  const where = `${store.url}/${files.data}`;
-  const { offset, length } = Minishard.stretch(minishard, at, `the index of minishard ${number} of ${where}`);
-  if (length > limits.chunkBytes)
+  const [offset, length] = [minishard.starts[at]!, minishard.sizes[at]!];
+  // Sentences are made only where there is something to say: there may be millions of values.
+  if (!Number.isSafeInteger(offset + length))
+    Minishard.stretch(minishard, at, `the index of minishard ${number} of ${store.url}/${files.data}`);
+  if (length > limits.chunkBytes) {
+    const where = `${store.url}/${files.data}`;
     throw new LimitExceeded(
       `the value of ${minishard.ids[at]} in ${where} has ${length} bytes, at most ${limits.chunkBytes} are allowed`,
       { where },
     );
-  return { row, files, offset, length };
+  }
+  return { row, offset, length };
 }
 
-/** Values that lie near each other; those that are not encoded share the memory of what was read. */
-export async function fetchRun(
+/** Values of a shard in runs that are each read in one piece; those that are not encoded share the memory of what was read. */
+export async function fetchRuns(
   { store, coder, limits }: ShardedPlace,
-  run: readonly Wanted[],
+  { data }: ShardFiles,
+  pieces: ShardPieces,
+  runs: readonly (readonly Wanted[])[],
   ids: BigUint64Array,
   call: ReadOptions = {},
 ): Promise<{ readonly rows: Uint32Array; readonly values: Uint8Array[] }> {
-  const { files, offset } = run[0]!;
-  const where = `${store.url}/${files.data}`;
-  const length = endOf(run) - offset;
-  const bytes =
-    length === 0 ? new Uint8Array() : await store.get(files.data, { range: { offset, length }, signal: call.signal });
-  if (bytes === undefined) throw new Corrupt(`${where} is not there, but its index is`, { where });
-  const sparse = 2 * run.reduce((sum, one) => sum + one.length, 0) < length; // a few values must not hold all of it
+  const where = `${store.url}/${data}`;
+  const spans = runs.map((run) => ({ offset: run[0]!.offset, length: endOf(run) - run[0]!.offset }));
+  const bytes = present(await pieces.read(data, spans, call.signal), where);
   const own = call.limits === undefined ? limits : limitsFor(call.limits);
-  const rows = new Uint32Array(run.length);
-  const values: Uint8Array[] = new Array(run.length);
-  for (let i = 0; i < run.length; i++) {
-    const one = run[i]!;
-    const stored = bytes.subarray(one.offset - offset, one.offset - offset + one.length);
-    rows[i] = one.row;
-    try {
-      const value = coder.decodeValue(stored, own);
-      values[i] = sparse && value === stored ? value.slice() : value;
-    } catch (error) {
-      throw about(`the value of ${ids[one.row]} in ${where}`, where, error);
+  const count = runs.reduce((sum, run) => sum + run.length, 0);
+  const rows = new Uint32Array(count);
+  const values: Uint8Array[] = new Array(count);
+  let i = 0;
+  for (const [r, run] of runs.entries()) {
+    const { offset, length } = spans[r]!;
+    const sparse = 2 * run.reduce((sum, one) => sum + one.length, 0) < length; // a few values must not hold all of it
+    for (const one of run) {
+      const stored = bytes[r]!.subarray(one.offset - offset, one.offset - offset + one.length);
+      rows[i] = one.row;
+      try {
+        const value = coder.decodeValue(stored, own);
+        values[i++] = sparse && value === stored ? value.slice() : value;
+      } catch (error) {
+        throw about(`the value of ${ids[one.row]} in ${where}`, where, error);
+      }
     }
   }
   return { rows, values };

@@ -1,8 +1,9 @@
 /** The indexes of a shard, each looked at alone, so that one that is damaged does not hide the others. */
 import { Corrupt } from "../../../errors.js";
 import type { Finding } from "../../../model/format.js";
+import type { ShardFiles } from "./open-shard.js";
 import { type Placed, placeAll, type Shard, wordsOf } from "./place.js";
-import type { Found, ShardedPlace, ShardFiles } from "./read-index.js";
+import type { Found, ShardedPlace } from "./read-index.js";
 import { finding, type RuleId, sentenceOf } from "./rules.js";
 import { ENTRY, Minishard, ShardIndex, type Stretch } from "./shard-index.js";
 

@@ -9,14 +9,18 @@
  * | older            | `<shard>.index`  | `<shard>.data`                     |
  *
  * A shard without a file is empty. One with a file that is too short is damaged.
+ *
+ * Others may replace a shard at any time. What is read of one (open-shard.ts) is of one version, and indexes are kept by the
+ * version that they are of.
  */
 import { Corrupt, LimitExceeded, OctavoError } from "../../../errors.js";
 import type { Limits } from "../../../limits.js";
 import { runs } from "../../../store/coalesce.js";
-import { Key, type Prefix } from "../../../store/key.js";
+import type { Prefix } from "../../../store/key.js";
 import { share } from "../../../store/share.js";
 import type { Store } from "../../../store/types.js";
 import type { Coder } from "./coder.js";
+import { isChanged, opener, type ShardFiles, type ShardPieces } from "./open-shard.js";
 import { type Shard, shardName } from "./place.js";
 import { ENTRY, Minishard, ShardIndex, type Stretch } from "./shard-index.js";
 import type { Sharding } from "./types.js";
@@ -30,14 +34,6 @@ export interface ShardedPlace {
   readonly limits: Limits;
 }
 
-/** Where the bytes of a shard are. */
-export interface ShardFiles {
-  readonly index: Key;
-  readonly data: Key;
-  /** What offsets count from in `data`. */
-  readonly base: number;
-}
-
 /** A minishard that is not empty. */
 export interface Found {
   readonly files: ShardFiles;
@@ -47,45 +43,39 @@ export interface Found {
   readonly minishard: Minishard;
 }
 
+/** A shard that is being read. */
+export interface OpenShard extends ShardPieces {
+  /** These minishards, all unless told, without the empty ones; undefined where there is no such shard. */
+  find(numbers: Iterable<number> | undefined, signal: AbortSignal | undefined): Promise<Found[] | undefined>;
+}
+
 export interface Indexes {
-  /** These minishards of a shard, all unless told, without the empty ones; undefined where there is no such shard. */
-  find(
-    shard: Shard,
-    numbers: Iterable<number> | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<Found[] | undefined>;
+  /** To be closed after use. */
+  open(shard: Shard, signal: AbortSignal | undefined): Promise<OpenShard>;
 }
 
 const PAGE = 4096; // entries: 64 KiB
 const AT_ONCE = 64;
-
-export function filesOf(at: Prefix, shard: Shard, sharding: Sharding, form: "shard" | "old"): ShardFiles {
-  const name = shardName(shard, sharding);
-  const key = (extension: string) => Key.join(at, `${name}.${extension}`);
-  return form === "old"
-    ? { index: key("index"), data: key("data"), base: 0 }
-    : { index: key("shard"), data: key("shard"), base: ENTRY * 2 ** sharding.minishardBits };
-}
 
 interface Page {
   readonly files: ShardFiles;
   readonly bytes: Uint8Array;
 }
 
-export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, cacheBytes: number): Indexes {
+type Place = Omit<Found, "minishard">;
+
+export function indexesOf(place: ShardedPlace, cacheBytes: number): Indexes {
+  const { store, sharding, coder, limits } = place;
   const pages = keeper<Page | undefined>(cacheBytes, (page) => page?.bytes.length ?? 0);
   const minishards = keeper<Minishard>(cacheBytes, ({ count }) => 24 * count);
   const total = 2 ** sharding.minishardBits;
-  let forms: readonly ("shard" | "old")[] = ["shard", "old"]; // the form of the last shard is tried first
+  const openPieces = opener(place.store, place.at, sharding);
 
-  async function loadPage(shard: Shard, page: number): Promise<Page | undefined> {
+  async function loadPage(pieces: ShardPieces, page: number): Promise<Page | undefined> {
     const length = ENTRY * Math.min(PAGE, total - page * PAGE);
-    for (const form of forms) {
-      const files = filesOf(at, shard, sharding, form);
-      const bytes = await store.get(files.index, { range: { offset: ENTRY * PAGE * page, length } });
-      if (bytes === undefined) continue;
-      if (form !== forms[0]) forms = [form, forms[0]!];
-      return { files, bytes };
+    for (const files of pieces.forms) {
+      const bytes = await pieces.read(files.index, [{ offset: ENTRY * PAGE * page, length }]);
+      if (bytes !== undefined) return { files, bytes: bytes[0]! };
     }
     return undefined;
   }
@@ -102,34 +92,41 @@ export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, 
     return place;
   }
 
-  async function load(
-    one: Omit<Found, "minishard">,
-    run: Promise<Uint8Array | undefined>,
-    from: number,
-  ): Promise<Minishard> {
-    const { files, number, place } = one;
+  async function load({ files, number }: Place, stored: Promise<Uint8Array>): Promise<Minishard> {
     const where = `${store.url}/${files.data}`;
     const what = `the index of minishard ${number} of ${where}`;
-    const bytes = await run;
-    if (bytes === undefined) throw new Corrupt(`${where} is not there, but its index is`, { where });
-    const own = bytes.subarray(place.offset - from, place.offset - from + place.length);
     const fileSize = async () => (await store.stat(files.data))?.size ?? 0;
-    const decoded = await coder.decodeIndex(own, limits, fileSize).catch((error) => {
-      throw about(what, where, error);
+    const decoded = await coder.decodeIndex(await stored, limits, fileSize).catch((error) => {
+      throw isChanged(error) ? error : about(what, where, error);
     });
     return Minishard.parse(decoded, files.base, what);
   }
 
-  async function find(shard: Shard, numbers: Iterable<number>): Promise<Found[] | undefined> {
-    const name = shardName(shard, sharding);
-    const wanted: Omit<Found, "minishard">[] = [];
+  /** Begins to read the indexes that are not there yet, those near each other together. */
+  function loadAll(pieces: ShardPieces, missing: readonly (Stretch & { readonly one: Place })[], name: string): void {
+    const near = runs(missing, GAP, LONGEST);
+    if (near.length === 0) return;
+    const { data } = missing[0]!.one.files;
+    const spans = near.map((run) => ({ offset: run[0]!.offset, length: endOf(run) - run[0]!.offset }));
+    const read = pieces.read(data, spans);
+    for (const [i, run] of near.entries())
+      for (const { one, offset, length } of run) {
+        const start = offset - spans[i]!.offset;
+        const own = read.then((bytes) => present(bytes, `${store.url}/${data}`)[i]!.subarray(start, start + length));
+        minishards.put(`${name}.${one.number}`, load(one, own));
+      }
+  }
+
+  async function find(pieces: ShardPieces, shard: Shard, numbers: Iterable<number>): Promise<Found[] | undefined> {
+    const name = `${shardName(shard, sharding)} ${pieces.version}`;
+    const wanted: Place[] = [];
     let page: Page | undefined;
     let pageNumber = -1;
     for (const number of numbers) {
       if (Math.floor(number / PAGE) !== pageNumber) {
         pageNumber = Math.floor(number / PAGE);
         const key = `${name}.${pageNumber}`;
-        page = await (pages.get(key) ?? pages.put(key, loadPage(shard, pageNumber)));
+        page = await (pages.get(key) ?? pages.put(key, loadPage(pieces, pageNumber)));
         if (page === undefined) return undefined;
       }
       const place = placeOf(page!, number);
@@ -137,15 +134,13 @@ export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, 
     }
     const found: Promise<Found>[] = [];
     for (let start = 0; start < wanted.length; start += AT_ONCE) {
-      const missing: (Stretch & { readonly one: Omit<Found, "minishard"> })[] = [];
       const some = wanted.slice(start, start + AT_ONCE);
-      for (const one of some)
-        if (minishards.get(`${name}.${one.number}`) === undefined) missing.push({ one, ...one.place });
-      for (const run of runs(missing, GAP, LONGEST)) {
-        const offset = run[0]!.offset;
-        const read = store.get(run[0]!.one.files.data, { range: { offset, length: endOf(run) - offset } });
-        for (const { one } of run) minishards.put(`${name}.${one.number}`, load(one, read, offset));
-      }
+      const missing = some.filter((one) => minishards.get(`${name}.${one.number}`) === undefined);
+      loadAll(
+        pieces,
+        missing.map((one) => ({ one, ...one.place })),
+        name,
+      );
       for (const one of some) {
         const minishard = minishards.get(`${name}.${one.number}`)!;
         found.push(minishard.then((minishard) => ({ ...one, minishard })));
@@ -156,8 +151,20 @@ export function indexesOf({ store, at, sharding, coder, limits }: ShardedPlace, 
   }
 
   return {
-    find: (shard, numbers, signal) => share(() => find(shard, numbers ?? upTo(total))).join(signal),
+    async open(shard, signal) {
+      const pieces = await openPieces(shard, signal);
+      return {
+        ...pieces,
+        find: (numbers, signal) => share(() => find(pieces, shard, numbers ?? upTo(total))).join(signal),
+      };
+    },
   };
+}
+
+/** Bytes of a shard whose index has been read; Corrupt where there are none. */
+export function present<T>(bytes: T | undefined, where: string): T {
+  if (bytes === undefined) throw new Corrupt(`${where} is not there, but its index is`, { where });
+  return bytes;
 }
 
 /** Bytes that may be read in vain between two ranges, as for stores, and what is read in one go: 4 MiB, as several are under way. */

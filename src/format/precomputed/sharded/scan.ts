@@ -11,9 +11,10 @@ import { runs } from "../../../store/coalesce.js";
 import type { Prefix } from "../../../store/key.js";
 import type { FoundValues, ScanOptions, ValueBatch, ValueReader } from "../values.js";
 import { ahead } from "./ahead.js";
-import { fetchRun, type Wanted, wantedOf } from "./fetch.js";
+import { fetchRuns, type Wanted, wantedOf } from "./fetch.js";
 import { type Shard, shardOfName } from "./place.js";
-import { type Found, GAP, type Indexes, LONGEST, type ShardedPlace } from "./read-index.js";
+import type { Opened } from "./read.js";
+import { type Found, GAP, LONGEST, type OpenShard, type ShardedPlace } from "./read-index.js";
 import type { Sharding } from "./types.js";
 
 const WINDOW = 4 << 20;
@@ -48,20 +49,25 @@ export async function* shardsOf(
 }
 
 export function scanner(
-  place: ShardedPlace,
-  indexes: Indexes,
+  now: () => Opened,
   getMany: (ids: BigUint64Array, call?: ReadOptions) => AsyncIterable<FoundValues>,
 ): Pick<ValueReader, "ids" | "entries"> {
-  async function* shards(call: ScanOptions): AsyncGenerator<Found[]> {
-    for await (const shard of shardsOf(place, call.signal)) {
-      const found = await indexes.find(shard, undefined, call.signal);
-      if (found !== undefined) yield found;
+  async function* shards(call: ScanOptions): AsyncGenerator<{ place: ShardedPlace; shard: OpenShard; found: Found[] }> {
+    const { place, indexes } = now();
+    for await (const number of shardsOf(place, call.signal)) {
+      const shard = await indexes.open(number, call.signal);
+      try {
+        const found = await shard.find(undefined, call.signal);
+        if (found !== undefined && found.length > 0) yield { place, shard, found };
+      } finally {
+        shard.close();
+      }
     }
   }
 
   async function* stored(call: ScanOptions): AsyncGenerator<BigUint64Array> {
     const within = rangeTest(call);
-    for await (const found of shards(call))
+    for await (const { found } of shards(call))
       for (const { minishard } of found) {
         const ids = within === undefined ? minishard.ids.slice() : minishard.ids.filter(within);
         if (ids.length > 0) yield ids;
@@ -81,14 +87,21 @@ export function scanner(
   }
 
   async function* entries(call: ScanOptions): AsyncGenerator<ValueBatch> {
-    for await (const found of shards(call)) {
+    for await (const { place, shard, found } of shards(call)) {
       const { ids, wanted } = wantedIn(place, found, call);
-      for await (const batch of ahead(windows(wanted), 2, (window) => readWindow(place, window, ids, call)))
-        yield batch;
+      const read = async (window: readonly Wanted[]): Promise<ValueBatch> => {
+        const first = window[0]!.row;
+        const { rows, values } = await fetchRuns(place, found[0]!.files, shard, runs(window, GAP, LONGEST), ids, call);
+        const own: Uint8Array[] = new Array(window.length);
+        for (let i = 0; i < rows.length; i++) own[rows[i]! - first] = values[i]!;
+        return { ids: ids.slice(first, first + window.length), values: own };
+      };
+      yield* ahead(windows(wanted), 2, read);
     }
   }
 
   async function* entriesInOrder(call: ScanOptions): AsyncGenerator<ValueBatch> {
+    const { store, at } = now().place;
     const all = await inOrder(call);
     for (let start = 0; start < all.length; start += LISTED) {
       const ids = all.slice(start, start + LISTED);
@@ -97,7 +110,7 @@ export function scanner(
         for (let i = 0; i < found.rows.length; i++) values[found.rows[i]!] = found.values[i]!;
       const lost = ids.findIndex((_, i) => values[i] === undefined);
       if (lost >= 0)
-        throw new Corrupt(`${place.store.url}/${place.at} lists ${ids[lost]} in a minishard where nobody looks for it`);
+        throw new Corrupt(`${store.url}/${at} lists ${ids[lost]} in a minishard where nobody looks for it`);
       yield { ids, values };
     }
   }
@@ -159,19 +172,4 @@ function* windows(wanted: readonly Wanted[]): Generator<readonly Wanted[]> {
       bytes += wanted[to]!.length;
     yield wanted.slice(from, to);
   }
-}
-
-async function readWindow(
-  place: ShardedPlace,
-  window: readonly Wanted[],
-  ids: BigUint64Array,
-  call: ScanOptions,
-): Promise<ValueBatch> {
-  const first = window[0]!.row;
-  const values: Uint8Array[] = new Array(window.length);
-  for (const run of runs(window, GAP, LONGEST)) {
-    const found = await fetchRun(place, run, ids, call);
-    for (let i = 0; i < found.rows.length; i++) values[found.rows[i]! - first] = found.values[i]!;
-  }
-  return { ids: ids.slice(first, first + window.length), values };
 }

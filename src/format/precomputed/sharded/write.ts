@@ -13,9 +13,9 @@ import type { ValuesWritten, ValueWriter, WriteValuesOptions } from "../values.j
 import { buildShard, writeShard } from "./build.js";
 import { type Coder, coderFor } from "./coder.js";
 import { type Collector, collector } from "./collect.js";
+import { filesOf } from "./open-shard.js";
 import { checkSharding } from "./parse.js";
 import { oneId, shardOfName, wordsOf } from "./place.js";
-import { filesOf } from "./read-index.js";
 import type { Sharding } from "./types.js";
 
 const MEMORY = 32 << 20;
