@@ -7,7 +7,12 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = `${root}src/kernel/assembly/`;
 /** What is compiled from which file. */
-const targets = { "wasm.ts": "index.ts", "labels-wasm.ts": "labels.ts", "tree-wasm.ts": "tree.ts" };
+const targets = {
+  "wasm.ts": "index.ts",
+  "labels-wasm.ts": "labels.ts",
+  "tree-wasm.ts": "tree.ts",
+  "vectors-wasm.ts": "vectors.ts",
+};
 
 export async function buildKernel({ ifStale = false } = {}) {
   for (const [name, entry] of Object.entries(targets)) {

@@ -60,6 +60,25 @@ export interface LabelLoops {
   ): number;
 }
 
+/** The loops of Zarr Vectors, a kernel of their own. */
+export interface VectorLoops {
+  /**
+   * The manifests of the first `rows` elements of a vlen chunk, as places: how many blocks, where the chunk of each (−1: there is no
+   * such chunk) and its fragment lie then, and in `offsets` where the blocks of each row begin and end. −1 where anything is
+   * wrong, or not a single fragment of a chunk: whoever reads that otherwise says what. `grid` is, for each axis, the lowest
+   * coordinate and how many there are, then for each cell its chunk. Numbers are of 32 bits, at any address.
+   */
+  readonly placeManifests?: (
+    ...args: [
+      src: number,
+      size: number,
+      rows: number,
+      dims: number,
+      ...to: [grid: number, offsets: number, chunks: number, first: number],
+    ]
+  ) => number;
+}
+
 /** The shape of a volume, or of the blocks that it is cut into. */
 export type Block = [x: number, y: number, z: number];
 

@@ -153,4 +153,6 @@ export interface VlenArray {
   read(from: number, to: number, options?: ReadOptions): Promise<readonly Uint8Array[]>;
   /** The same in one piece of memory, without an object for each. */
   blobs(from: number, to: number, options?: CellOptions): Promise<Blobs>;
+  /** The vlen chunk with elements from i × `chunk`, as payload/blobs.ts describes it; undefined where none is stored. */
+  piece(i: number, options?: CellOptions): Promise<Uint8Array | undefined>;
 }

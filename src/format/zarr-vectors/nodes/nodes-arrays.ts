@@ -50,6 +50,7 @@ export async function vlenArray(store: Store, at: Prefix, meta: ArrayMeta, where
     length,
     chunk,
     blobs,
+    piece: async (i, options) => (await pieces.read([i], options))[0],
     async read(from, to, options) {
       const all = await blobs(from, to, options);
       return Array.from({ length: all.count }, (_, i) => Blobs.at(all, i));

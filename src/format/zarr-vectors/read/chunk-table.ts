@@ -25,20 +25,34 @@ export function roundingOf({ dtype, encoding }: JsonObject): Rounding {
   return { relative: dtype === "float64" ? 2 ** -50 : dtype === "float16" ? 2 ** -9 : 2 ** -22, ofChunk: 0 };
 }
 
+/** A table that may be looked up in its grid. */
+export interface GridTable extends ChunkTable {
+  /** For each axis the lowest coordinate and how many there are, then the chunk of each cell, −1 for none; undefined where there would be too many. */
+  readonly grid: Int32Array | undefined;
+}
+
 /** `shape` has one size per axis of space; coordinates before those of space have no extent. */
 export function chunkTable(
   { count, rank, coords }: Directory,
   shape: readonly number[],
   shift: readonly number[] | undefined,
   { relative, ofChunk }: Rounding = { relative: 2 ** -50, ofChunk: 0 },
-): ChunkTable {
+): GridTable {
   const dims = shape.length;
   const lead = rank - dims;
+  const grid = gridOf({ count, rank, coords });
   return {
     count,
     rank,
     coords,
-    find: inGrid({ count, rank, coords }) ?? ((wanted, at) => Directory.find({ count, rank, coords }, wanted, at)),
+    grid,
+    find:
+      grid === undefined
+        ? (wanted, at) => Directory.find({ count, rank, coords }, wanted, at)
+        : (wanted, at = 0) => {
+            const cell = cellOf(grid, rank, wanted, at);
+            return cell < 0 ? -1 : grid[2 * rank + cell]!;
+          },
     box(chunk, min, max) {
       for (let axis = 0; axis < dims; axis++) {
         const index = coords[chunk * rank + lead + axis]!;
@@ -54,28 +68,34 @@ export function chunkTable(
 }
 
 /** undefined: the grid around all chunks has too many empty places. */
-function inGrid({ count, rank, coords }: Directory): ChunkTable["find"] | undefined {
+function gridOf({ count, rank, coords }: Directory): Int32Array | undefined {
   const low = new Int32Array(rank).fill(2 ** 31 - 1);
   const high = new Int32Array(rank).fill(-(2 ** 31));
-  for (let i = 0; i < count * rank; i++) {
-    low[i % rank] = Math.min(low[i % rank]!, coords[i]!);
-    high[i % rank] = Math.max(high[i % rank]!, coords[i]!);
-  }
-  const place = (wanted: ArrayLike<number>, at: number): number => {
-    let cell = 0;
-    for (let axis = 0; axis < rank; axis++) {
-      const own = wanted[at + axis]!;
-      if (own < low[axis]! || own > high[axis]!) return -1;
-      cell = cell * (high[axis]! - low[axis]! + 1) + own - low[axis]!;
+  for (let chunk = 0, i = 0; chunk < count; chunk++) {
+    for (let axis = 0; axis < rank; axis++, i++) {
+      if (coords[i]! < low[axis]!) low[axis] = coords[i]!;
+      if (coords[i]! > high[axis]!) high[axis] = coords[i]!;
     }
-    return cell;
-  };
-  const cells = count === 0 ? 0 : place(high, 0) + 1;
+  }
+  let cells = count === 0 ? 0 : 1;
+  for (let axis = 0; count > 0 && axis < rank; axis++) cells *= high[axis]! - low[axis]! + 1;
   if (cells > 16 * count + 4096) return undefined;
-  const table = new Int32Array(cells).fill(-1);
-  for (let chunk = 0; chunk < count; chunk++) table[place(coords, chunk * rank)] = chunk;
-  return (wanted, at = 0) => {
-    const cell = place(wanted, at);
-    return cell < 0 ? -1 : table[cell]!;
-  };
+  const grid = new Int32Array(2 * rank + cells).fill(-1);
+  for (let axis = 0; axis < rank; axis++) {
+    grid[2 * axis] = count === 0 ? 0 : low[axis]!;
+    grid[2 * axis + 1] = count === 0 ? 0 : high[axis]! - low[axis]! + 1;
+  }
+  for (let chunk = 0; chunk < count; chunk++) grid[2 * rank + cellOf(grid, rank, coords, chunk * rank)] = chunk;
+  return grid;
+}
+
+/** The cell of these coordinates, or −1. */
+function cellOf(grid: Int32Array, rank: number, wanted: ArrayLike<number>, at: number): number {
+  let cell = 0;
+  for (let axis = 0; axis < rank; axis++) {
+    const own = wanted[at + axis]! - grid[2 * axis]!;
+    if (own < 0 || own >= grid[2 * axis + 1]!) return -1;
+    cell = cell * grid[2 * axis + 1]! + own;
+  }
+  return cell;
 }

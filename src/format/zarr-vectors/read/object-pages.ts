@@ -6,8 +6,11 @@ import { Corrupt } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { ChunkTable, Placement } from "../../../model/source.js";
+import { Blobs } from "../payload/blobs.js";
 import { Manifests } from "../payload/manifest.js";
 import type { LevelNodes } from "../types.js";
+import type { GridTable } from "./chunk-table.js";
+import { placerFor } from "./place-manifests.js";
 import type { Shelf } from "./shelf.js";
 
 export interface ObjectPages {
@@ -20,7 +23,7 @@ export interface ObjectPages {
 /** undefined: the level has no index. An index in which nothing was ever written has no rows. */
 export async function objectPages(
   nodes: LevelNodes,
-  table: ChunkTable,
+  table: GridTable,
   where: string,
   shelf: Shelf,
   options?: ReadOptions,
@@ -31,17 +34,28 @@ export async function objectPages(
   if (dims === undefined) return { rows: 0, pageRows: 1, page: async () => place(Manifests.of([], table.rank), table) };
   if (dims !== table.rank && table.count > 0)
     throw new Corrupt(`${where} should have chunks of ${table.rank} coordinates, but says ${String(dims)}`, { where });
-  const layout = await layoutOf(nodes, table.rank, where, options);
+  const [layout, placer] = await Promise.all([layoutOf(nodes, table.rank, where, options), placerFor(table)]);
   if (claimed !== undefined && claimed !== layout.rows)
     throw new Corrupt(`${where} says that it has ${String(claimed)} objects, but ${layout.rows} are there`, { where });
-  return remembered(layout, table, shelf);
+  const placed = async (page: number, now?: ReadOptions): Promise<Placement> => {
+    const { bytes, rows, parse } = await layout.read(page, now);
+    return (bytes && placer(bytes, rows)) ?? place(parse(), table);
+  };
+  return remembered(layout, placed, shelf);
 }
 
 /** The pages of an index as they are stored. */
 export interface Layout {
   readonly rows: number;
   readonly pageRows: number;
-  read(page: number, options?: ReadOptions): Promise<Manifests>;
+  read(page: number, options?: ReadOptions): Promise<Page>;
+}
+
+interface Page {
+  readonly rows: number;
+  /** As payload/blobs.ts describes it, where it is a vlen chunk that is stored. */
+  readonly bytes?: Uint8Array | undefined;
+  parse(): Manifests;
 }
 
 export async function layoutOf(nodes: LevelNodes, dims: number, where: string, options?: ReadOptions): Promise<Layout> {
@@ -55,9 +69,18 @@ export async function layoutOf(nodes: LevelNodes, dims: number, where: string, o
         rows: array.length,
         pageRows,
         async read(page, now) {
-          const from = page * pageRows;
-          const blobs = await array.blobs(from, Math.min(array.length, from + pageRows), now);
-          return Manifests.parse(blobs, dims, limits, `${where}/manifests`);
+          const bytes = await array.piece(page, now);
+          const rows = Math.min(pageRows, array.length - page * pageRows);
+          // Writers leave out chunks of nothing but empty elements.
+          const blobs = (): Blobs =>
+            bytes === undefined
+              ? Blobs.empty(rows)
+              : Blobs.slice(
+                  Blobs.parseChunk(bytes, pageRows, `${where}/manifests, elements from ${page * pageRows}`),
+                  0,
+                  rows,
+                );
+          return { rows, bytes, parse: () => Manifests.parse(blobs(), dims, limits, `${where}/manifests`) };
         },
       };
     }
@@ -88,14 +111,18 @@ export async function layoutOf(nodes: LevelNodes, dims: number, where: string, o
 const whole = (manifests: Manifests): Layout => ({
   rows: manifests.rows,
   pageRows: Math.max(1, manifests.rows),
-  read: async () => manifests,
+  read: async () => ({ rows: manifests.rows, parse: () => manifests }),
 });
 
 const missing = (where: string, what: string): Corrupt =>
   new Corrupt(`${where} should have ${what}, but that is not there`, { where });
 
 /** Reads each page once for all who ask at the same time, and keeps it as long as there is room. */
-function remembered({ rows, pageRows, read }: Layout, table: ChunkTable, shelf: Shelf): ObjectPages {
+function remembered(
+  { rows, pageRows }: Layout,
+  placed: (page: number, options?: ReadOptions) => Promise<Placement>,
+  shelf: Shelf,
+): ObjectPages {
   const kept = new Map<number, Promise<Placement>>();
   return {
     rows,
@@ -104,15 +131,15 @@ function remembered({ rows, pageRows, read }: Layout, table: ChunkTable, shelf: 
       let page = kept.get(i);
       if (page === undefined) {
         // Without the caller's signal: others wait for the same page.
-        page = read(i, { limits: options?.limits }).then((manifests) => place(manifests, table));
+        page = placed(i, { limits: options?.limits });
         kept.set(i, page);
         page.catch(() => kept.delete(i));
       }
-      const placed = await page;
+      const blocks = await page;
       kept.set(i, page); // it may have been forgotten meanwhile
-      const bytes = 12 * placed.chunk.length + placed.offsets.byteLength;
+      const bytes = 12 * blocks.chunk.length + blocks.offsets.byteLength;
       shelf.put(page, bytes, () => kept.delete(i), withLimits(options?.limits).keptBytes);
-      return placed;
+      return blocks;
     },
   };
 }

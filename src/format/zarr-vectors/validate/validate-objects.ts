@@ -149,7 +149,7 @@ async function* checkManifests(level: CheckedLevel, attributes: JsonObject, layo
   let present = 0;
   let whole = true;
   for (let page = 0; page * layout.pageRows < layout.rows; page++) {
-    const manifests = await attempt("manifest-decodes", where, () => layout.read(page, options));
+    const manifests = await attempt("manifest-decodes", where, async () => (await layout.read(page, options)).parse());
     if (isFinding(manifests)) whole = false;
     const readable = isFinding(manifests) ? yield* rowByRow(level, layout, page, manifests) : manifests;
     if (readable === undefined || depth < 5) continue;
