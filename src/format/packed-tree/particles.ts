@@ -1,0 +1,90 @@
+/**
+ * A tree together with its particles: what it takes to answer exactly. Around the particles of each node lies a box of its own, as
+ * tight as can be. Queries go by these boxes: they hold wherever particles lie and however the tree's box has drifted, and they leave
+ * out more. Making them is one walk over the particles, which also finds out whether tree and particles belong together.
+ */
+import { Corrupt, InvalidInput } from "../../errors.js";
+import type { Positions } from "../../model/vectors.js";
+import { boundsOf } from "./build.js";
+import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
+import { SLACK, visitCells } from "./slices.js";
+import type { PackedTree } from "./types.js";
+
+/** Particles in the order of their tree. */
+export interface Particles {
+  readonly tree: PackedTree;
+  readonly count: number;
+  /** x, y, z of each. */
+  readonly positions: Positions;
+  /** Particle i is particle order[i] of the data that the tree was built from; undefined where nobody knows. */
+  readonly order: Uint32Array | undefined;
+  /** For each node the lower and the upper corner around its particles. */
+  readonly bounds: Float64Array;
+}
+
+/** A tree and the positions of its particles, in the order of the tree. */
+export interface TreeParts {
+  readonly tree: PackedTree;
+  readonly positions: Positions;
+  readonly order?: Uint32Array | undefined;
+}
+
+/** Puts a tree and its particles together; Corrupt where they do not belong together. */
+export function joinParticles({ tree, positions, order }: TreeParts): Particles {
+  const count = positions.length / 3;
+  const { rows } = tree.nodes;
+  const none = count === 0 && tree.nodes.length === 1 && tree.count <= 1; // the phantom of a tree without particles
+  if (count !== tree.count && !none)
+    throw new Corrupt(`the tree has ${tree.count} particles, and there are the positions of ${count}`);
+  if (order !== undefined && order.length !== count)
+    throw new InvalidInput(`the order of ${count} particles should be as long, found ${order.length}`);
+  const bounds = new Float64Array(6 * tree.nodes.length);
+  for (let row = rows.length - ROW; row >= 0 && count > 0; row -= ROW) {
+    if (isLeaf(rows[row + META]!)) {
+      const [min, max] = boundsOf(positions.subarray(3 * rows[row + START]!, 3 * rows[row + STOP]!));
+      bounds.set(min, (6 * row) / ROW);
+      bounds.set(max, (6 * row) / ROW + 3);
+    } else around(bounds, rows, row);
+  }
+  if (count > 0) checkCells(tree, bounds);
+  return { tree, count, positions, order, bounds };
+}
+
+/** The box of a node around those of its children. */
+function around(bounds: Float64Array, rows: Uint32Array, row: number): void {
+  const at = (6 * row) / ROW;
+  bounds.fill(Infinity, at, at + 3).fill(-Infinity, at + 3, at + 6);
+  for (let child = row + ROW; child < ROW * rows[row + NEXT]!; child = ROW * rows[child + NEXT]!)
+    for (let axis = 0; axis < 3; axis++) {
+      const of = (6 * child) / ROW + axis;
+      if (bounds[of]! < bounds[at + axis]!) bounds[at + axis] = bounds[of]!;
+      if (bounds[of + 3]! > bounds[at + axis + 3]!) bounds[at + axis + 3] = bounds[of + 3]!;
+    }
+}
+
+/** Every particle lies in the box of its node; those at the border of the tree may lie beyond it. */
+function checkCells(tree: PackedTree, bounds: Float64Array): void {
+  visitCells(tree, SLACK, (row, cell) => {
+    const at = (6 * row) / ROW;
+    for (let axis = 0; axis < 3; axis++)
+      if (bounds[at + axis]! < cell[axis]! || bounds[at + axis + 3]! > cell[axis + 3]!)
+        throw new Corrupt(
+          `the particles do not belong to the tree, or are not in its order: node ${row / ROW} should have them from ${cell[axis]} to ${cell[axis + 3]} along ${"xyz"[axis]}, and has them from ${bounds[at + axis]} to ${bounds[at + axis + 3]}`,
+        );
+    return true;
+  });
+}
+
+/** Positions in the order of a tree, from those that it was built from. */
+export function inTreeOrder<T extends Positions>(positions: T, order: Uint32Array): T {
+  const out = positions.slice() as T;
+  for (let i = 0, at = 0; i < order.length; i++) {
+    const from = 3 * order[i]!;
+    if (!(from < positions.length))
+      throw new InvalidInput(`the order names particle ${order[i]}, of ${positions.length / 3}`);
+    out[at++] = positions[from]!;
+    out[at++] = positions[from + 1]!;
+    out[at++] = positions[from + 2]!;
+  }
+  return out;
+}
