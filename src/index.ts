@@ -97,6 +97,7 @@ export type {
   GetOptions,
   Listed,
   ListOptions,
+  OpenValue,
   SetOptions,
   Sink,
   Stat,

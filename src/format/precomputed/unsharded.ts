@@ -15,6 +15,7 @@ import { overlay } from "../../store/overlay.js";
 import { Transaction } from "../../store/transaction.js";
 import type { Store } from "../../store/types.js";
 import { cannot } from "../../store/wrap.js";
+import { isChanged } from "./sharded/open-shard.js";
 import type {
   OpenValuesOptions,
   ScanOptions,
@@ -53,11 +54,21 @@ export async function readWhole(
 
 export async function openUnsharded(below: Store, at: Prefix, options: OpenValuesOptions): Promise<ValueReader> {
   const names = options.names ?? decimalNames;
-  // Of edits that others have committed and not yet brought to their places, all is seen.
-  const store = below.can.conditional ? (await overlay(below, at, { signal: options.signal })).store : below;
+  /** Of edits that others have committed and not yet brought to their places, all is seen. */
+  const open = async (signal: AbortSignal | undefined): Promise<Store> =>
+    below.can.conditional ? (await overlay(below, at, { signal })).store : below;
+  let store = await open(options.signal);
 
   async function get(id: bigint, call: ReadOptions = {}): Promise<Uint8Array | undefined> {
-    return readWhole(store, Key.join(at, names.nameOf(id)), withLimits(call.limits ?? options.limits), call.signal);
+    const limits = withLimits(call.limits ?? options.limits);
+    const read = () => readWhole(store, Key.join(at, names.nameOf(id)), limits, call.signal);
+    try {
+      return await read();
+    } catch (error) {
+      if (!isChanged(error)) throw error;
+      store = await open(call.signal);
+      return read();
+    }
   }
 
   /** Ascending, as the names are sorted differently. */

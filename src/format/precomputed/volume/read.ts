@@ -34,11 +34,24 @@ export const chunkStrides = ([x, y, z]: Triple): number[] => [1, x, x * y, x * y
 export const chunkUrl = ({ store, chunksAt, grid }: VolumeArray, cell: readonly number[]): string =>
   `${store.url}/${chunksAt}${grid.nameOf(cell)}`;
 
-/** The map from ids to chunks. */
+const readers = new WeakMap<VolumeArray, Promise<ValueReader>>();
+
+/**
+ * The map from ids to chunks, with the indexes that it keeps: one for each volume, unless there are limits for this call, or the
+ * store can be written to and would not notice that a shard has changed.
+ */
 export function chunksOf(volume: VolumeArray, options: ReadOptions = {}): Promise<ValueReader> {
-  const { store, chunksAt, scale, grid, info } = volume;
-  const limits = chunkLimits(info, scale, withLimits(options.limits));
-  return openValues(store, chunksAt, scale.sharding, { signal: options.signal, limits, names: grid.names });
+  const open = (signal?: AbortSignal): Promise<ValueReader> => {
+    const { store, chunksAt, scale, grid, info } = volume;
+    const limits = chunkLimits(info, scale, withLimits(options.limits));
+    return openValues(store, chunksAt, scale.sharding, { signal, limits, names: grid.names });
+  };
+  const lasting = volume.store.open !== undefined || !volume.store.can.write;
+  if (options.limits !== undefined || !lasting) return open(options.signal);
+  const known = readers.get(volume) ?? open();
+  readers.set(volume, known);
+  known.catch(() => readers.delete(volume));
+  return known;
 }
 
 export async function readVolume(
