@@ -96,6 +96,8 @@ async function streamed(
   const own =
     source.format === "zarr-vectors" ? await ownWords(source as ZarrVectors, formatVersion, reading, lose) : {};
   const { binShape } = source.levels[0]!;
+  // Where nobody knows where things lie before they are read, chunks are chosen when everything is there.
+  const scattered = !binShape.every(Number.isFinite);
   const headers = await source.headers(reading);
   const writer = await createZarrVectors(
     store,
@@ -105,8 +107,8 @@ async function streamed(
       axes: source.axes,
       crs: source.crs ?? undefined,
       dtype,
-      chunkShape: options.chunkShape ?? source.levels[0]!.chunkShape,
-      binShape: fits(options.chunkShape, binShape) ? binShape : undefined,
+      chunkShape: options.chunkShape ?? (scattered ? "auto" : source.levels[0]!.chunkShape),
+      binShape: !scattered && fits(options.chunkShape, binShape) ? binShape : undefined,
       objects: level.objects !== undefined || geometry !== "points",
       ids: options.ids ?? (formatVersion === "0.7.0" ? "preserve" : "sparse"),
       userMetadata: Object.keys(source.attributes).length > 0 ? source.attributes : undefined,

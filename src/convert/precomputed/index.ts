@@ -50,6 +50,7 @@ export async function convertToPrecomputed(
   return inRoom(store, at, TYPES[kind], options, async () => {
     const publication = await publicationOf(source, options);
     if (kind === "skeletons") return (await import("./skeletons.js")).publishSkeletons(publication, store, at);
+    if (kind === "meshes") return (await import("./meshes.js")).publishMeshes(publication, store, at);
     return (await import("./annotations.js")).publishAnnotations(publication, store, at);
   });
 }

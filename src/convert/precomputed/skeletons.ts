@@ -8,18 +8,15 @@ import { Unsupported } from "../../errors.js";
 import type { SkeletonAttribute } from "../../format/precomputed/skeleton/info.js";
 import { createSkeletons } from "../../format/precomputed/skeleton/write.js";
 import type { AttributeInfo } from "../../model/attributes.js";
-import type { Batch, Geometry } from "../../model/vectors.js";
 import { pick } from "../../query/columns.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
 import { transformTo } from "./frame.js";
 import { fieldsOf, numbersOf } from "./numbers.js";
+import { PATHS, piecesOf } from "./pieces.js";
 import { loseAttributes, type Publication, publishedIds, publishTable, shardingFor } from "./publication.js";
 import { Tally } from "./tally.js";
-
-/** Geometry whose vertices follow each other. */
-export const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 
 export async function publishSkeletons(publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
   const { source, geometry, level, schema, options, lose, note, reading, maxMemory, batchVertices } = publication;
@@ -56,10 +53,10 @@ export async function publishSkeletons(publication: Publication, store: Store, a
         tally.change(field.info.name, changed);
         return values;
       });
-      for (const { row, vertices, edges } of piecesOf(batch, isPath, tally)) {
+      for (const { row, vertices, links } of piecesOf(batch, 2, tally)) {
         const skeleton = {
           vertices: pick(positions, 3, vertices),
-          edges,
+          edges: links,
           attributes: new Map(fields.map(({ id, channels }, f) => [id, pick(columns[f]!, channels, vertices)])),
         };
         await writer.put(row < batch.ids.length ? ids.of(batch.ids[row]!) : ids.next(), skeleton);
@@ -86,62 +83,3 @@ export async function publishSkeletons(publication: Publication, store: Store, a
 
 /** A name that a shader can have. */
 const clean = (name: string): string => name.replace(/\W/g, "_").replace(/^(?=\d|$)/, "_");
-
-/** An object of a batch. */
-interface Piece {
-  /** Of the object; parts without one come after them. */
-  readonly row: number;
-  /** The vertices of the batch, in order. */
-  readonly vertices: Uint32Array;
-  /** Pairs of places among them. */
-  readonly edges: Uint32Array;
-}
-
-function* piecesOf({ parts, objects, ids, links }: Batch, isPath: boolean, tally: Tally): Generator<Piece> {
-  const count = parts[objects.length]!;
-  let rows = ids.length;
-  const owner = new Int32Array(count);
-  for (let p = 0; p < objects.length; p++) {
-    const row = objects[p]! >= 0 ? objects[p]! : isPath ? rows++ : -1;
-    if (row < 0) tally.loose += parts[p + 1]! - parts[p]!;
-    owner.fill(row, parts[p], parts[p + 1]);
-  }
-  const ends: number[] = [];
-  for (let p = 0; isPath && p < objects.length; p++)
-    for (let v = parts[p]! + 1; v < parts[p + 1]!; v++) ends.push(v - 1, v);
-  const given = isPath ? ends : (links?.ends ?? ends);
-  const [starts, edgeStarts] = [new Uint32Array(rows + 1), new Uint32Array(rows + 1)];
-  for (let v = 0; v < count; v++) if (owner[v]! >= 0) starts[owner[v]! + 1]!++;
-  for (let e = 0; e < given.length; e += 2) {
-    const row = owner[given[e]!]!;
-    if (row >= 0 && row === owner[given[e + 1]!]) edgeStarts[row + 1]!++;
-    else tally.between++;
-  }
-  for (let row = 0; row < rows; row++) {
-    starts[row + 1]! += starts[row]!;
-    edgeStarts[row + 1]! += edgeStarts[row]!;
-  }
-  const order = new Uint32Array(starts[rows]!);
-  const place = new Uint32Array(count);
-  const filled = starts.slice();
-  for (let v = 0; v < count; v++) {
-    const row = owner[v]!;
-    if (row < 0) continue;
-    place[v] = filled[row]! - starts[row]!;
-    order[filled[row]!++] = v;
-  }
-  const edges = new Uint32Array(2 * edgeStarts[rows]!);
-  const drawn = edgeStarts.slice();
-  for (let e = 0; e < given.length; e += 2) {
-    const row = owner[given[e]!]!;
-    if (row < 0 || row !== owner[given[e + 1]!]) continue;
-    const at = 2 * drawn[row]!++;
-    edges[at] = place[given[e]!]!;
-    edges[at + 1] = place[given[e + 1]!]!;
-  }
-  for (let row = 0; row < rows; row++) {
-    const vertices = order.subarray(starts[row], starts[row + 1]);
-    if (vertices.length > 0)
-      yield { row, vertices, edges: edges.subarray(2 * edgeStarts[row]!, 2 * edgeStarts[row + 1]!) };
-  }
-}
