@@ -109,8 +109,15 @@ export interface ObjectSource {
   owners(parts: Parts, options?: ReadOptions): Promise<{ readonly offsets: Uint32Array; readonly rows: Uint32Array }>;
   /** The parts with vertices that no object owns. */
   orphans(options?: ReadOptions): Promise<Parts>;
-  /** The joints of all paths whose hull (of the two chunks) passes the test, piece by piece. */
-  joints(meets: (min: Float64Array, max: Float64Array) => boolean, options?: ReadOptions): AsyncIterable<Joints>;
+  /**
+   * The joints of all paths whose hull (of the two chunks) passes the test, piece by piece; those of rows with a 1 in `skip` need
+   * not come.
+   */
+  joints(
+    meets: (min: Float64Array, max: Float64Array) => boolean,
+    options?: ReadOptions,
+    skip?: Uint8Array,
+  ): AsyncIterable<Joints>;
   /** These attributes of these objects. */
   columns(names: readonly string[], rows: Uint32Array, options?: ReadOptions): Promise<Columns>;
   /** The members of a group, as rows; undefined where there is no such group. */

@@ -6,7 +6,7 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { ChunkTable, Joints, LevelSource, Parts, Tile } from "../model/source.js";
 import { isPath } from "./assemble.js";
 import { partsOf } from "./bound.js";
-import { endsOf } from "./ends.js";
+import { eachEnd, endsOf } from "./ends.js";
 import { meeting } from "./hull.js";
 import { Region } from "./region.js";
 import { PartList, RowList } from "./rows.js";
@@ -136,10 +136,12 @@ async function addJoints(
   const met = new Uint8Array(table.count);
   for (const chunk of chunksIn(table, region, dims)) met[chunk] = 1;
   const reaches = reachTest(table, region, dims);
-  const known = rows.sorted();
-  for await (const joints of source.objects.joints(meeting(region), options)) {
+  const skip = new Uint8Array(source.objects.rows).fill(wanted === undefined ? 0 : 1);
+  for (const row of wanted ?? []) skip[row] = 0;
+  for (const row of rows.sorted()) skip[row] = 1; // it is known that they touch
+  for await (const joints of source.objects.joints(meeting(region), options, skip)) {
     options.signal?.throwIfAborted();
-    let open = openJoints(joints, wanted, known);
+    let open = openJoints(joints, skip);
     for (const among of [met, undefined]) {
       if (open.length === 0) break;
       const ends = await jointEnds(source, joints, open, among, options);
@@ -151,12 +153,10 @@ async function addJoints(
   }
 }
 
-/** The joints of objects that are asked for and of which it is not known that they touch. */
-function openJoints({ count, object }: Joints, wanted: Uint32Array | undefined, known: Uint32Array): Uint32Array {
+function openJoints({ count, object }: Joints, skip: Uint8Array): Uint32Array {
   const open = new Uint32Array(count);
   let found = 0;
-  for (let j = 0; j < count; j++)
-    if ((wanted === undefined || RowList.has(wanted, object[j]!)) && !RowList.has(known, object[j]!)) open[found++] = j;
+  for (let j = 0; j < count; j++) if (skip[object[j]!] === 0) open[found++] = j;
   return open.subarray(0, found);
 }
 
@@ -182,6 +182,7 @@ function settle(
 
 interface JointEnds {
   readonly chunk: Int32Array;
+  /** −1: not known, or it has no vertices. */
   readonly part: Int32Array;
   readonly positions: Float64Array;
 }
@@ -194,14 +195,39 @@ async function jointEnds(
   among: Uint8Array | undefined,
   options: ReadOptions,
 ): Promise<JointEnds> {
+  const { dims } = source;
   const chunk = interleaved(which, chunkA, chunkB, new Int32Array(2 * which.length));
   const number = interleaved(which, partA, partB, new Uint32Array(2 * which.length));
-  const vertexOf = (parts: Uint32Array, i: number): number => {
-    const from = parts[number[i]!]!;
-    const to = parts[number[i]! + 1]!;
-    return from === to ? -1 : i % 2 === 0 ? to - 1 : from;
-  };
-  return { chunk, ...(await endsOf(source, chunk, options, vertexOf, among)) };
+  const positions = new Float64Array(chunk.length * dims);
+  const part = new Int32Array(chunk.length).fill(-1);
+  await eachEnd(
+    source,
+    chunk,
+    options,
+    (tile, ends) => copyJointEnds(tile, ends, dims, number, positions, part),
+    among,
+  );
+  return { chunk, part, positions };
+}
+
+function copyJointEnds(
+  tile: Tile,
+  ends: Uint32Array,
+  dims: number,
+  number: Uint32Array,
+  positions: Float64Array,
+  part: Int32Array,
+): void {
+  for (let i = 0; i < ends.length; i++) {
+    const end = ends[i]!;
+    const own = number[end]!;
+    const from = tile.parts[own]!;
+    const to = tile.parts[own + 1]!;
+    if (from === to) continue;
+    part[end] = own;
+    let at = (end % 2 === 0 ? to - 1 : from) * dims;
+    for (let axis = 0, put = end * dims; axis < dims; axis++) positions[put++] = tile.positions[at++]!;
+  }
 }
 
 function interleaved<T extends Int32Array | Uint32Array>(rows: Uint32Array, a: T, b: T, out: T): T {
@@ -231,7 +257,7 @@ function reachTest(table: ChunkTable, region: Region, dims: number): ReachTest {
 async function addLinks(found: Found, source: LevelSource, region: Region, options: ReadOptions): Promise<void> {
   for await (const { width, count, chunks, vertices } of source.links({ meets: meeting(region) }, [], options)) {
     options.signal?.throwIfAborted();
-    const ends = await endsOf(source, chunks, options, (_, i) => vertices[i]!);
+    const ends = await endsOf(source, chunks, vertices, options);
     const order = Uint32Array.from({ length: count * width }, (_, i) => i);
     const touched = new PartList();
     for (let l = 0; l < count; l++) {

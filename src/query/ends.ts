@@ -5,29 +5,35 @@ import { runOf } from "./layout.js";
 
 const PLAIN = { positions: true, vertex: [], fragment: [] };
 
-/**
- * For each end its position and its part. `vertexOf` says which vertex end i is, −1 for none (its part is then −1, and so it is of
- * ends in chunks that are not `among` these).
- */
-export async function endsOf(
+/** Goes through the tiles of these chunks (or of those `among` these), each with the numbers of the ends that lie in it. */
+export async function eachEnd(
   source: LevelSource,
   chunks: Int32Array,
   options: ReadOptions,
-  vertexOf: (parts: Uint32Array, end: number) => number,
+  found: (tile: Tile, ends: Uint32Array) => void,
   among?: Uint8Array,
-): Promise<{ readonly positions: Float64Array; readonly part: Int32Array }> {
-  const { dims } = source;
-  const out = new Float64Array(chunks.length * dims).fill(Number.NaN);
-  const part = new Int32Array(chunks.length).fill(-1);
+): Promise<void> {
   const { distinct, starts, order } = grouped(chunks);
   const places = new Map(distinct.map((chunk, i) => [chunk, i]));
   const asked = among === undefined ? distinct : distinct.filter((chunk) => among[chunk] === 1);
-  for await (const { chunk, positions, parts } of source.tiles(asked, PLAIN, options)) {
+  for await (const tile of source.tiles(asked, PLAIN, options)) {
     options.signal?.throwIfAborted();
-    const at = places.get(chunk)!;
-    copyEnds(order.subarray(starts[at]!, starts[at + 1]!), { positions, parts }, dims, vertexOf, out, part);
+    const at = places.get(tile.chunk)!;
+    found(tile, order.subarray(starts[at]!, starts[at + 1]!));
   }
-  return { positions: out, part };
+}
+
+/** For each end of links its position and its part, by its vertex. */
+export async function endsOf(
+  source: LevelSource,
+  chunks: Int32Array,
+  vertices: Uint32Array,
+  options: ReadOptions,
+): Promise<{ readonly positions: Float64Array; readonly part: Int32Array }> {
+  const positions = new Float64Array(chunks.length * source.dims).fill(Number.NaN);
+  const part = new Int32Array(chunks.length).fill(-1);
+  await eachEnd(source, chunks, options, (tile, ends) => copyEnds(ends, tile, source.dims, vertices, positions, part));
+  return { positions, part };
 }
 
 // The loop is a function of its own, here and elsewhere: what is hot is compiled as a whole, and a function that waits is large.
@@ -35,14 +41,13 @@ function copyEnds(
   ends: Uint32Array,
   { positions, parts }: Pick<Tile, "positions" | "parts">,
   dims: number,
-  vertexOf: (parts: Uint32Array, end: number) => number,
+  vertices: Uint32Array,
   out: Float64Array,
   part: Int32Array,
 ): void {
   for (let i = 0; i < ends.length; i++) {
     const end = ends[i]!;
-    const vertex = vertexOf(parts, end);
-    if (vertex < 0) continue;
+    const vertex = vertices[end]!;
     part[end] = runOf(parts, vertex);
     for (let axis = 0; axis < dims; axis++) out[end * dims + axis] = positions[vertex * dims + axis]!;
   }

@@ -8,6 +8,39 @@ export const meeting =
   (min: Float64Array, max: Float64Array): boolean =>
     Region.relation(region, min, max) !== "outside";
 
+/**
+ * For each chunk on which sides of the region it lies, a bit for each: wholly below it on axis i (bit 2 i), wholly above (2 i + 1). What
+ * chunks with a side in common have between them does not meet it.
+ */
+export function sidesOf(
+  table: ChunkTable,
+  dims: number,
+  meets: (min: Float64Array, max: Float64Array) => boolean,
+): Uint32Array {
+  const sides = new Uint32Array(table.count);
+  const [min, max] = [new Float64Array(dims), new Float64Array(dims)];
+  const [low, high] = [new Float64Array(dims).fill(-Infinity), new Float64Array(dims).fill(Infinity)];
+  const known = new Map<number, boolean>(); // many chunks have a side at the same place
+  for (let axis = 0; axis < Math.min(dims, 16); axis++) {
+    for (const [bit, at, half, end] of [
+      [2 * axis, max, high, Infinity],
+      [2 * axis + 1, min, low, -Infinity],
+    ] as const) {
+      known.clear();
+      for (let chunk = 0; chunk < table.count; chunk++) {
+        table.box(chunk, min, max);
+        const border = at[axis]!;
+        half[axis] = border;
+        const beyond = known.get(border) ?? !meets(low, high);
+        known.set(border, beyond);
+        if (beyond) sides[chunk]! |= 1 << bit;
+      }
+      half[axis] = end;
+    }
+  }
+  return sides;
+}
+
 /** Chunks up to which every pair has its byte. */
 const FEW = 4096;
 

@@ -5,7 +5,7 @@
  */
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { ChunkTable, Joints, LinkSet, Placement } from "../../../model/source.js";
-import { hullTest } from "../../../query/hull.js";
+import { hullTest, sidesOf } from "../../../query/hull.js";
 import { runOf } from "../../../query/links.js";
 import { grown } from "../../../query/samples.js";
 import type { LinkSource } from "./link-source.js";
@@ -28,13 +28,15 @@ export async function* jointsOf(
   dims: number,
   meets: (min: Float64Array, max: Float64Array) => boolean,
   options?: ReadOptions,
+  skip: Uint8Array = new Uint8Array(pages.rows),
 ): AsyncGenerator<Joints> {
   const meet = hullTest(table, dims, meets);
+  const sides = sidesOf(table, dims, meets);
   const sizes = new Array<Uint32Array | undefined>(table.count).fill(undefined);
   for (let i = 0; i * pages.pageRows < pages.rows; i++) {
     const page = await pages.page(i, options);
     const joints = new JointList();
-    let objects = objectsMeeting(page, meet);
+    let objects = objectsMeeting(page, skip.subarray(i * pages.pageRows), sides, meet);
     while (objects.length > 0) {
       const { undecided, chunks } = addJoints(joints, page, i * pages.pageRows, objects, meet, sizes);
       for await (const { chunk, parts } of tiles.read([...chunks], ONLY_PARTS, options)) sizes[chunk] = parts;
@@ -46,23 +48,43 @@ export async function* jointsOf(
 
 const ONLY_PARTS = { positions: false, vertex: [], fragment: [] };
 
-/** The objects of a page of which some two parts would meet if they were joined: of nearly all, none do. */
-function objectsMeeting({ offsets, chunk, count }: Placement, meet: (a: number, b: number) => boolean): number[] {
+/**
+ * The objects of a page of which some two parts would meet if they were joined: of nearly all, none do, because all of their chunks
+ * lie on one side.
+ */
+function objectsMeeting(
+  { offsets, chunk, count }: Placement,
+  skip: Uint8Array,
+  sides: Uint32Array,
+  meet: (a: number, b: number) => boolean,
+): number[] {
   const found: number[] = [];
   for (let o = 0; o + 1 < offsets.length; o++) {
     const from = offsets[o]!;
     const to = offsets[o + 1]!;
-    if (to - from === 1 && count[from]! < 2) continue;
-    let may = to - from > UNKNOWN;
-    for (let b = from; !may && b < to; b++) {
-      const c = chunk[b]!;
-      if (c < 0) continue;
-      may = count[b]! > 1 && meet(c, c);
-      for (let a = from; !may && a < b; a++) may = chunk[a]! >= 0 && meet(chunk[a]!, c);
-    }
-    if (may) found.push(o);
+    if (skip[o] === 1 || (to - from === 1 && count[from]! < 2)) continue;
+    let common = -1;
+    for (let b = from; b < to; b++) if (chunk[b]! >= 0) common &= sides[chunk[b]!]!;
+    if (common === 0 && anyMeet(chunk, count, from, to, meet)) found.push(o);
   }
   return found;
+}
+
+function anyMeet(
+  chunk: Int32Array,
+  count: Uint32Array,
+  from: number,
+  to: number,
+  meet: (a: number, b: number) => boolean,
+): boolean {
+  if (to - from > UNKNOWN) return true;
+  for (let b = from; b < to; b++) {
+    const c = chunk[b]!;
+    if (c < 0) continue;
+    if (count[b]! > 1 && meet(c, c)) return true;
+    for (let a = from; a < b; a++) if (chunk[a]! >= 0 && meet(chunk[a]!, c)) return true;
+  }
+  return false;
 }
 
 /** Adds the joints of some objects of a page. Not yet of those that are undecided as long as some chunks are not known. */

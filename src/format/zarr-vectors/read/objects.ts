@@ -16,7 +16,7 @@ import type { LinkSource } from "./link-source.js";
 import { denseColumns } from "./object-columns.js";
 import { type ObjectPages, objectPages } from "./object-pages.js";
 import { ownerColumn } from "./owner-column.js";
-import { invert, ownersByColumn, ownersFrom } from "./owners.js";
+import { ownersByColumn, ownersFrom } from "./owners.js";
 import { membersOf, readGroups } from "./read-groups.js";
 import { folderOf } from "./schema.js";
 import type { Shelf } from "./shelf.js";
@@ -41,10 +41,8 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
   const pages = await objectPages(nodes, table, where, shelf, options);
   if (pages === undefined) return undefined;
   const table64 = once((now?: ReadOptions) => readIds(context, pages.rows, now));
-  const inverted = once((now?: ReadOptions) => invert(pages, table.count, undefined, now));
   const column = once((now?: ReadOptions) => ownerColumn(nodes, table, now));
   const groups = once((now?: ReadOptions) => readGroups(nodes, now));
-  let asked = 0;
   const rowsOf = once(async (now?: ReadOptions) => rowFinder(await table64(now), pages.rows));
 
   const linksAreFound = once((now?: ReadOptions) => canList(nodes, "links/0", now));
@@ -64,17 +62,14 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     async owners(parts, now) {
       const known = await column(now);
       const told = known && (await ownersByColumn(known, (ids) => source.rowsOf(ids, now), parts, now));
-      if (told !== undefined) return told;
-      // To sort all blocks by their chunks pays for who asks again; the first time only those of the chunks in question are.
-      const sorted = asked++ === 0 ? invert(pages, table.count, chunkMask(parts, table.count), now) : inverted(now);
-      return ownersFrom(await sorted, parts);
+      return told ?? ownersFrom(pages, table.count, parts, now);
     },
     orphans: (now) => orphansOf(context, pages, now),
-    async *joints(meets, now) {
+    async *joints(meets, now, skip) {
       const known = await column(now);
       if (known?.joints === true && (await linksAreFound(now)))
         yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
-      else yield* jointsOf(pages, table, context.tiles, dims, meets, now);
+      else yield* jointsOf(pages, table, context.tiles, dims, meets, now, skip);
     },
     columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
     async groupColumns(names, now) {
@@ -97,12 +92,6 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     },
   };
   return source;
-}
-
-function chunkMask({ chunk }: Parts, count: number): Uint8Array {
-  const mask = new Uint8Array(count);
-  for (let i = 0; i < chunk.length; i++) mask[chunk[i]!] = 1;
-  return mask;
 }
 
 /** The rows whose id is in a range. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Placement } from "../../../model/source.js";
-import { invert, ownersFrom } from "./owners.js";
+import { ownersFrom } from "./owners.js";
 
 const CHUNKS = 4;
 const block = fc.record({ chunk: fc.integer({ min: -1, max: CHUNKS - 1 }), first: fc.nat(9), count: fc.nat(3) });
@@ -25,8 +25,7 @@ test("owners are found for parts in any order, asked for twice, shared, and name
             count: Uint32Array.from(blocks, ({ count }) => count),
           };
         };
-        const inverted = await invert({ rows: objects.length, pageRows, page }, CHUNKS);
-        const { offsets, rows } = ownersFrom(inverted, {
+        const { offsets, rows } = await ownersFrom({ rows: objects.length, pageRows, page }, CHUNKS, {
           chunk: Int32Array.from(asked, ({ chunk }) => chunk),
           part: Uint32Array.from(asked, ({ part }) => part),
         });

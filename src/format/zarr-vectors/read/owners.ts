@@ -10,99 +10,77 @@ export interface Owners {
   readonly rows: Uint32Array;
 }
 
-/** The blocks of a level, chunk by chunk. */
-export interface Inverted {
-  /** Chunk c has the entries offsets[c] up to offsets[c + 1], in the order of objects. */
-  readonly offsets: Uint32Array;
-  readonly row: Uint32Array;
-  readonly first: Uint32Array;
-  readonly count: Uint32Array;
-}
-
-/** Two passes over all pages: count, then fill; only the chunks of a mask, where there is one. */
-export async function invert(
+/** The owners of some parts, in one pass over all manifests. */
+export async function ownersFrom(
   pages: ObjectPages,
   chunks: number,
-  wanted?: Uint8Array,
+  parts: Parts,
   options?: ReadOptions,
-): Promise<Inverted> {
-  const mask = wanted ?? new Uint8Array(chunks).fill(1);
-  const offsets = new Uint32Array(chunks + 1);
-  const total = Math.ceil(pages.rows / pages.pageRows);
-  for (let i = 0; i < total; i++) countBlocks(await pages.page(i, options), mask, offsets);
-  for (let c = 0; c < chunks; c++) offsets[c + 1]! += offsets[c]!;
-  const size = offsets[chunks]!;
-  const out = { offsets, row: new Uint32Array(size), first: new Uint32Array(size), count: new Uint32Array(size) };
-  const next = offsets.slice(0, chunks);
-  for (let i = 0; i < total; i++) fillBlocks(await pages.page(i, options), i * pages.pageRows, mask, next, out);
-  return out;
-}
-
-/** A block whose chunk is not there (−1) is in no mask: an object that is read says so. */
-function countBlocks({ chunk }: Placement, mask: Uint8Array, counts: Uint32Array): void {
-  for (let b = 0; b < chunk.length; b++) if (mask[chunk[b]!] === 1) counts[chunk[b]! + 1]!++;
-}
-
-function fillBlocks(page: Placement, row: number, mask: Uint8Array, next: Uint32Array, out: Inverted): void {
-  const { offsets, chunk, first, count } = page;
-  for (let b = 0, o = 0; b < chunk.length; b++) {
-    if (mask[chunk[b]!] !== 1) continue;
-    while (offsets[o + 1]! <= b) o++;
-    const at = next[chunk[b]!]!++;
-    out.row[at] = row + o;
-    out.first[at] = first[b]!;
-    out.count[at] = count[b]!;
-  }
-}
-
-/** The owners of some parts, from all manifests. */
-export function ownersFrom(inverted: Inverted, parts: Parts): Owners {
-  const size = parts.chunk.length;
-  const order = inOrder(parts);
-  const offsets = new Uint32Array(size + 1);
+): Promise<Owners> {
+  const asked = askedParts(parts, chunks);
+  const size = parts.part.length;
   const last = new Int32Array(size).fill(-1); // an object may name a part twice
-  eachOwner(inverted, parts, order, (i, row) => {
-    if (last[i] !== row) offsets[i + 1]!++;
-    last[i] = row;
-  });
+  const found: Found = { part: [], row: [] };
+  for (let i = 0; i * pages.pageRows < pages.rows; i++)
+    addOwners(found, await pages.page(i, options), i * pages.pageRows, asked, last);
+  const offsets = new Uint32Array(size + 1);
+  for (let f = 0; f < found.part.length; f++) offsets[found.part[f]! + 1]!++;
   for (let i = 0; i < size; i++) offsets[i + 1]! += offsets[i]!;
-  const rows = new Uint32Array(offsets[size]!);
   const next = offsets.slice(0, size);
-  last.fill(-1);
-  eachOwner(inverted, parts, order, (i, row) => {
-    if (last[i] !== row) rows[next[i]!++] = row;
-    last[i] = row;
-  });
+  const rows = new Uint32Array(found.row.length);
+  for (let f = 0; f < found.row.length; f++) rows[next[found.part[f]!]!++] = found.row[f]!;
   return { offsets, rows };
 }
 
-/** The parts by chunk and number, as they mostly come. */
-function inOrder({ chunk, part }: Parts): Uint32Array {
-  const order = Uint32Array.from(chunk.keys());
-  const compare = (a: number, b: number): number => chunk[a]! - chunk[b]! || part[a]! - part[b]!;
-  for (let i = 1; i < order.length; i++) if (compare(i - 1, i) > 0) return order.sort(compare);
-  return order;
+/** Which of the parts asked for each part of a chunk is. */
+interface Asked {
+  /** Part p of chunk c is place starts[c] + p, below starts[c + 1]. */
+  readonly starts: Uint32Array;
+  /** The number of the part at each place, from 1; 0: it is not asked for. A part that is asked for again is next[number]. */
+  readonly number: Uint32Array;
+  readonly next: Uint32Array;
 }
 
-/** Goes through the blocks of each chunk, and of each block through those of its parts that are asked for. */
-function eachOwner(
-  { offsets, row, first, count }: Inverted,
-  { chunk, part }: Parts,
-  order: Uint32Array,
-  found: (i: number, row: number) => void,
+function askedParts({ chunk, part }: Parts, chunks: number): Asked {
+  const starts = new Uint32Array(chunks + 1);
+  for (let i = 0; i < chunk.length; i++) starts[chunk[i]! + 1] = Math.max(starts[chunk[i]! + 1]!, part[i]! + 1);
+  for (let c = 0; c < chunks; c++) starts[c + 1]! += starts[c]!;
+  const number = new Uint32Array(starts[chunks]!);
+  const next = new Uint32Array(chunk.length + 1);
+  for (let i = 0; i < chunk.length; i++) {
+    const at = starts[chunk[i]!]! + part[i]!;
+    next[i + 1] = number[at]!;
+    number[at] = i + 1;
+  }
+  return { starts, number, next };
+}
+
+interface Found {
+  readonly part: number[];
+  readonly row: number[];
+}
+
+/** A block whose chunk is not there (−1) has no parts: an object that is read says so. */
+function addOwners(
+  found: Found,
+  { offsets, chunk, first, count }: Placement,
+  row: number,
+  { starts, number, next }: Asked,
+  last: Int32Array,
 ): void {
-  for (let from = 0, to = 0; from < order.length; from = to) {
-    const c = chunk[order[from]!]!;
-    while (to < order.length && chunk[order[to]!] === c) to++;
-    for (let e = offsets[c]!; e < offsets[c + 1]!; e++) {
-      let [low, high] = [from, to];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (part[order[middle]!]! < first[e]!) low = middle + 1;
-        else high = middle;
+  for (let b = 0, o = 0; b < chunk.length; b++) {
+    const c = chunk[b]!;
+    if (c < 0 || starts[c] === starts[c + 1]) continue;
+    const from = starts[c]! + first[b]!;
+    const to = Math.min(from + count[b]!, starts[c + 1]!);
+    for (let at = from; at < to; at++) {
+      for (let n = number[at]!; n > 0; n = next[n]!) {
+        while (offsets[o + 1]! <= b) o++;
+        if (last[n - 1] === row + o) continue;
+        last[n - 1] = row + o;
+        found.part.push(n - 1);
+        found.row.push(row + o);
       }
-      const end = first[e]! + count[e]!;
-      for (; low < to && part[order[low]!]! < end; low++) found(order[low]!, row[e]!);
     }
   }
 }
