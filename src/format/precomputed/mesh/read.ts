@@ -56,13 +56,23 @@ export const multiNames: ValueNames = {
   beforeOf: (id) => `${id}`,
 };
 
-/** Opens the meshes at a place; NotFound where there are none. */
+/**
+ * Opens the meshes at a place; NotFound where there are none. Those of the older form need no info: as cloud-volume leaves it
+ * out, and Neuroglancer does without where it is told that these are meshes, a folder with their documents is enough.
+ */
 export async function openMeshes(store: Store, at: Prefix = Prefix.root, options: FormatOptions = {}): Promise<Meshes> {
-  const place = await readInfo(store, at, options);
+  const place = (await readInfo(store, at, options)) ?? (await withoutInfo(store, at, options));
   const type = place && typeOf(place);
   if (type !== LEGACY && type !== MULTI)
     throw new NotFound(`${store.url}/${at}info should be the info of meshes, but it is not there, or another`);
   return meshesAt(place!, options);
+}
+
+async function withoutInfo(store: Store, at: Prefix, { signal }: FormatOptions): Promise<InfoAt | undefined> {
+  if (!store.can.list) return undefined;
+  const { keys } = await store.children(at, { signal, bare: true });
+  const documents = keys.some((key) => legacyNames.idOf(key.slice(at.length)) !== undefined);
+  return documents ? { store, at, info: { "@type": LEGACY }, where: `${store.url}/${at}` } : undefined;
 }
 
 export async function meshesAt(place: InfoAt, options: FormatOptions = {}): Promise<Meshes> {

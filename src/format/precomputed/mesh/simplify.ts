@@ -33,7 +33,7 @@ export async function levelsOf(mesh: Mesh, most: number): Promise<Level[]> {
     while (levels.length < most) {
       const target = 3 * Math.ceil(left.length / 12);
       const allowed = scaleOf(target) / size;
-      const [coarser] = simplifier.simplify(left, points, 3, target, allowed, ["ErrorAbsolute", "Prune"]);
+      const [coarser] = simplifier.simplify(left, points, 3, target, allowed, ["ErrorAbsolute", "Prune", "Sparse"]);
       if (coarser.length === 0 || coarser.length > left.length / 2) break;
       levels.push({ faces: coarser, scale: scaleOf(coarser.length) });
       left = coarser;

@@ -293,9 +293,9 @@ test("the older form: float32 in nanometres, a document and a file", async () =>
   });
   expect(written).toMatchObject({ values: 2, files: 4, collapsed: 0 });
   const text = async (name: string): Promise<string> => new TextDecoder().decode(await store.get(Key.of(name)));
-  expect(await text("1:0")).toBe('{"fragments":["1:0:0"]}');
+  expect(await text("1:0")).toBe('{"fragments":["1:0:1"]}');
   expect(await text("info")).toBe('{"@type":"neuroglancer_legacy_mesh","segment_properties":"props"}');
-  const bytes = (await store.get(Key.of("1:0:0")))!;
+  const bytes = (await store.get(Key.of("1:0:1")))!;
   expect(new Uint32Array(bytes.slice(0, 4).buffer)[0]).toBe(3);
   expect([...new Float32Array(bytes.slice(4, 40).buffer)]).toEqual([0, 0, 0, 32, 0, 0, 0, 32, 160]);
   expect([...new Uint32Array(bytes.slice(40).buffer)]).toEqual([0, 1, 2]);

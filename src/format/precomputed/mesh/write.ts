@@ -107,7 +107,7 @@ interface Form {
 
 function legacyForm({ segmentProperties, ...description }: LegacyMeshDescription): Form {
   const transform = transformOf(description);
-  const beforeOf = (id: bigint): string => `${id}:0:0`;
+  const beforeOf = (id: bigint): string => `${id}:0:1`; // as cloud-volume calls it
   return {
     info: { kind: "legacy", sharding: null, segmentProperties },
     names: { ...legacyNames, beforeOf },
