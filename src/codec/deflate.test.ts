@@ -160,3 +160,10 @@ test("the codecs check their configuration", async () => {
     await expect(entry.load({ level: "1" }, context)).rejects.toThrow('found "1"');
   }
 });
+
+test("a member that node:zlib makes is the one that its parts make", () => {
+  const { gzip, ...parts } = nativeDeflate()!;
+  for (const size of [0, 1, 1100, 70_000])
+    for (const level of [0, 1, 5, 6, 9])
+      expect(gzip!(sample(size), level)).toEqual(gzipWith(parts).compress(sample(size), level));
+});

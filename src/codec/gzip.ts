@@ -25,6 +25,7 @@ import type { Zlib } from "./zlib.js";
 export function gzipWith(engine: Deflate, members: "one" | "any" = "any"): Zlib {
   return {
     compress(bytes, level) {
+      if (engine.gzip !== undefined) return engine.gzip(bytes, level);
       const stream = engine.deflate(bytes, level);
       const out = new Uint8Array(stream.length + 18);
       out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level === 9 ? 2 : level === 1 ? 4 : 0, 255]);

@@ -14,7 +14,7 @@ import type { Encoding, Sharding } from "./types.js";
 
 export interface Coder {
   encodeIndex(bytes: Uint8Array): Uint8Array;
-  /** `fileSize` is asked for only where the index claims to be unusually large. */
+  /** Bytes of their own. `fileSize` is asked for only where the index claims to be unusually large. */
   decodeIndex(bytes: Uint8Array, limits: Limits, fileSize: () => Promise<number>): Promise<Uint8Array>;
   encodeValue(bytes: Uint8Array): Uint8Array;
   decodeValue(bytes: Uint8Array, limits: Limits): Uint8Array;
@@ -39,7 +39,7 @@ export async function coderFor({
     encodeIndex: encoder(indexEncoding),
     encodeValue: encoder(dataEncoding),
     async decodeIndex(bytes, limits, fileSize) {
-      if (indexEncoding === "raw") return bytes;
+      if (indexEncoding === "raw") return new Uint8Array(bytes);
       const claimed = claimedSize(bytes);
       const most = Math.min(limits.chunkBytes, claimed <= USUAL ? USUAL : ROW * (await fileSize()));
       mustFit("a minishard index", claimed, most);

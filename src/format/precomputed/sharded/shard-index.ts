@@ -54,44 +54,35 @@ export interface Minishard {
 }
 
 export const Minishard = {
-  /** From its decoded bytes; offsets count from `base`. */
+  /** From its decoded bytes, which it takes over: sums replace differences where they lie. Offsets count from `base`. */
   parse(bytes: Uint8Array, base: number, what: string): Minishard {
     if (bytes.length % ROW !== 0)
       throw new Corrupt(`${what} should have a multiple of ${ROW} bytes, found ${bytes.length}`);
     const count = bytes.length / ROW;
-    const words =
-      bytes.byteOffset % 4 === 0 ? new Uint32Array(bytes.buffer, bytes.byteOffset, 6 * count) : aligned(bytes);
-    const ids = new BigUint64Array(count);
-    const idWords = new Uint32Array(ids.buffer);
-    const starts = new Float64Array(count);
-    const sizes = new Float64Array(count);
-    let [idLow, idHigh, low, high] = [0, 0, 0, 0];
-    let ascending = true;
+    const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
+    const words = new Uint32Array(buffer, byteOffset, 6 * count);
+    const ascending = sumIds(words, 2 * count);
+    const starts = new Float64Array(buffer, byteOffset + 8 * count, count);
+    const sizes = new Float64Array(buffer, byteOffset + 16 * count, count);
+    let [low, high] = [0, 0];
     for (let i = 0; i < count; i++) {
-      const nextLow = idLow + words[2 * i]!;
-      const nextHigh = (idHigh + words[2 * i + 1]! + (nextLow >= TWO32 ? 1 : 0)) >>> 0;
-      if (i > 0 && (nextHigh < idHigh || (nextHigh === idHigh && nextLow >>> 0 < idLow))) ascending = false;
-      idLow = nextLow >>> 0;
-      idHigh = nextHigh;
-      idWords[2 * i] = idLow;
-      idWords[2 * i + 1] = idHigh;
-      const gap = 2 * (count + i);
+      const [gap, size] = [2 * (count + i), 2 * (2 * count + i)];
+      const [sizeLow, sizeHigh] = [words[size]!, words[size + 1]!];
       low += words[gap]!;
       high = (high + words[gap + 1]! + (low >= TWO32 ? 1 : 0)) >>> 0;
       low >>>= 0;
-      const size = 2 * (2 * count + i);
       starts[i] = exact(low, high) + base;
-      sizes[i] = exact(words[size]!, words[size + 1]!);
-      low += words[size]!;
-      high = (high + words[size + 1]! + (low >= TWO32 ? 1 : 0)) >>> 0;
+      sizes[i] = exact(sizeLow, sizeHigh);
+      low += sizeLow;
+      high = (high + sizeHigh + (low >= TWO32 ? 1 : 0)) >>> 0;
       low >>>= 0;
     }
-    return { count, ids, starts, sizes, ascending };
+    return { count, ids: new BigUint64Array(buffer, byteOffset, count), starts, sizes, ascending };
   },
 
   /** The row of an id, the first where there are several; -1 where there is none. */
   find({ count, ids, ascending }: Minishard, low: number, high: number): number {
-    const words = new Uint32Array(ids.buffer);
+    const words = new Uint32Array(ids.buffer, ids.byteOffset, 2 * count);
     if (!ascending) {
       for (let i = 0; i < count; i++) if (words[2 * i] === low && words[2 * i + 1] === high) return i;
       return -1;
@@ -137,7 +128,19 @@ export const Minishard = {
   },
 };
 
-const aligned = (bytes: Uint8Array): Uint32Array => new Uint32Array(new Uint8Array(bytes).buffer);
+/** Ids out of their differences; whether none comes before a smaller one. */
+function sumIds(words: Uint32Array, end: number): boolean {
+  let [low, high, ascending] = [0, 0, true];
+  for (let i = 0; i < end; i += 2) {
+    const sum = low + words[i]!;
+    const nextLow = sum >>> 0;
+    const nextHigh = (high + words[i + 1]! + (sum >= TWO32 ? 1 : 0)) >>> 0;
+    if (nextHigh < high || (nextHigh === high && nextLow < low)) ascending = false;
+    words[i] = low = nextLow;
+    words[i + 1] = high = nextHigh;
+  }
+  return ascending;
+}
 
 /** A 64-bit number where a number holds it; else NaN. */
 const exact = (low: number, high: number): number => (high < 0x200000 ? high * TWO32 + low : Number.NaN);
