@@ -73,7 +73,8 @@ export function copyIndex({ plan, arrays, grid, table }: LevelCopy, { ids, place
   for (let b = 0; b < chunk.length; b++)
     for (let axis = 0; axis < dims; axis++) chunks[b * dims + axis] = table.coords[chunk[b]! * dims + axis]!;
   const manifests = Manifests.promote({ rows: ids.length, dims, offsets, chunks, first, count, modes: undefined });
-  return writeIndex(plan, arrays, manifests, ids);
+  const chunkOf = (from: number, to: number, size: number) => Manifests.encodeChunk(manifests, from, to, size);
+  return writeIndex(plan, arrays, { dims, offsets: manifests.offsets, chunk: chunkOf }, ids);
 }
 
 /** Whether there are any. */

@@ -124,7 +124,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
 const givenOf = ({ layout, fragments }: ChunkContext, chunk: number): Uint32Array =>
   layout.list
     .slice(layout.offsets[chunk], layout.offsets[chunk + 1])
-    .map((fragment) => fragments.given.values[fragment]! - 1);
+    .map((fragment) => fragments.given!.values[fragment]! - 1);
 
 const sizeOf = ({ dtype }: AttributeInfo): number => (isFixed(dtype) ? dtype.size : 1);
 

@@ -23,8 +23,8 @@ export interface Fragments {
   /** The number of its object + 1; 0: nobody's; AGAIN: no fragment, but one vertex that has come before. */
   readonly owner: Growing;
   readonly size: Growing;
-  /** The fragment of a batch + 1 in which it lies, all batches together, where those have attributes; else 0. */
-  readonly given: Growing;
+  /** The fragment of a batch + 1 in which it lies, all batches together, or 0; only where those have attributes. */
+  readonly given: Growing | undefined;
 }
 
 export const AGAIN = 2 ** 32 - 1;
@@ -66,14 +66,20 @@ export interface Cutter {
 
 const MOST = 2 ** 31 - 1;
 
-export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: boolean): Cutter {
+/** `keepsFragments`: those of batches have attributes. */
+export function cutter(
+  plan: Plan,
+  chunkShape: readonly number[],
+  withObjects: boolean,
+  keepsFragments = false,
+): Cutter {
   const { dims, kind, geometry } = plan;
   const chunks = numbering(dims);
   const fragments: Fragments = {
     chunk: new Growing(),
     owner: new Growing(),
     size: new Growing(),
-    given: new Growing(),
+    given: keepsFragments ? new Growing() : undefined,
   };
   let within = 0; // the fragment of a batch, as in `given`
   const lastOf = new Growing(); // the last fragment of a path + 1, where it may go on; by object
@@ -87,7 +93,7 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
     fragments.chunk.push(chunk);
     fragments.owner.push(object + 1);
     fragments.size.push(0);
-    fragments.given.push(within);
+    fragments.given?.push(within);
     return fragments.size.length - 1;
   };
 
@@ -118,13 +124,15 @@ export function cutter(plan: Plan, chunkShape: readonly number[], withObjects: b
       let last = lastBefore(object);
       let chunk = -1;
       let fragment = -1;
+      let given = 0; // the fragment of the batch in which that one lies
       for (let v = parts[p]!, from = v; v < end; ) {
         const next = locate(positions, v);
         const border = endOf(v);
-        if (next !== chunk || single || (fragment >= 0 && fragments.given.values[fragment] !== within)) {
+        if (next !== chunk || single || given !== within) {
           if (fragment >= 0) fragments.size.values[fragment] = v - from;
           from = v;
           chunk = next;
+          given = within;
           fragment = start(chunk, object);
           buckets.push(chunk);
           starts.push(v);

@@ -22,14 +22,23 @@ export type GroupMembers =
   | Iterable<number | bigint>
   | { readonly start: number | bigint; readonly stop: number | bigint };
 
-/** The index of objects with these manifests, row by row; its document. */
+/** The manifests of all objects, of which only some are made at a time. */
+export interface Indexed {
+  readonly dims: number;
+  /** Object i has blocks where offsets[i] is below offsets[i + 1]. */
+  readonly offsets: Uint32Array;
+  /** Those of the rows from, up to as a vlen chunk of so many elements. */
+  chunk(from: number, to: number, size: number): Uint8Array;
+}
+
+/** The index of objects, row by row; its document. */
 export async function writeIndex(
   { formatVersion }: Plan,
   arrays: Arrays,
-  manifests: Manifests,
+  { dims, offsets, chunk }: Indexed,
   ids: BigInt64Array,
 ): Promise<Uint8Array> {
-  const { rows, dims, offsets } = manifests;
+  const rows = ids.length;
   let present = 0;
   let sorted = true;
   for (let row = 0; row < rows; row++) {
@@ -37,8 +46,7 @@ export async function writeIndex(
     if (row > 0 && ids[row]! <= ids[row - 1]!) sorted = false;
   }
   const path = "object_index";
-  const chunkOf = (from: number, to: number, size: number) => Manifests.encodeChunk(manifests, from, to, size);
-  await arrays.blobs(`${path}/manifests`, rows, chunkOf, {});
+  await arrays.blobs(`${path}/manifests`, rows, chunk, {});
   await arrays.table(`${path}/object_ids`, ndarray([rows], ids), 0, WHOLE, {});
   const document = sealedDocument({
     zv_array: "object_index",
@@ -53,32 +61,62 @@ export async function writeIndex(
 }
 
 /** Row by row the fragments of the object: as they came along a path, else in the order of chunks. */
-export function manifestsOf(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Manifests {
+export function indexedBy(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Indexed {
   const { dims, kind } = plan;
-  const { grid, rank, index, chunkCount } = layout;
-  const count = chunk.length;
-  const [chunkRanks, rows] = [new Uint32Array(count), new Uint32Array(count)];
-  for (let f = 0; f < count; f++) {
-    chunkRanks[f] = rank[chunk.values[f]!]!;
-    if (owner.values[f] !== 0 && owner.values[f] !== AGAIN) rows[f] = table.rowOf[owner.values[f]! - 1]!;
+  const { grid, index } = layout;
+  const inOrder = kind.path ? upTo(chunk.length) : byChunk(layout);
+  const rows = new Uint32Array(chunk.length);
+  let owned = 0;
+  for (let i = 0; i < inOrder.length; i++) {
+    const f = inOrder[i]!;
+    const object = owner.values[f]!;
+    if (object === 0 || object === AGAIN) continue;
+    rows[f] = table.rowOf[object - 1]!;
+    inOrder[owned++] = f;
   }
-  const arrived = upTo(count);
-  const inOrder = kind.path ? arrived : orderBy(arrived, chunkRanks, chunkCount).sorted;
-  const owned = inOrder.filter((f) => owner.values[f] !== 0 && owner.values[f] !== AGAIN);
-  const { sorted, offsets } = orderBy(owned, rows, table.rows);
-  const chunks = new Int32Array(sorted.length * dims);
-  const first = new Uint32Array(sorted.length);
-  let next = false; // whether an object has two fragments of a chunk one after the other
-  for (let b = 0; b < sorted.length; b++) {
-    const f = sorted[b]!;
-    first[b] = index[f]!;
-    for (let axis = 0, from = chunk.values[f]! * dims; axis < dims; axis++)
-      chunks[b * dims + axis] = grid.coords[from + axis]!;
-    if (b > 0 && rows[f] === rows[sorted[b - 1]!] && chunkRanks[f] === chunkRanks[sorted[b - 1]!]) next = true;
+  const { sorted, offsets } = orderBy(inOrder.subarray(0, owned), rows, table.rows);
+  return {
+    dims,
+    offsets,
+    chunk(from, to, size) {
+      const [start, end] = [offsets[from]!, offsets[to]!];
+      const chunks = new Int32Array((end - start) * dims);
+      const first = new Uint32Array(end - start);
+      let next = false; // whether an object has two fragments of a chunk one after the other
+      for (let b = start; b < end; b++) {
+        const f = sorted[b]!;
+        first[b - start] = index[f]!;
+        for (let axis = 0, at = chunk.values[f]! * dims; axis < dims; axis++)
+          chunks[(b - start) * dims + axis] = grid.coords[at + axis]!;
+        const before = sorted[b - 1];
+        if (before !== undefined && rows[f] === rows[before] && chunk.values[f] === chunk.values[before]) next = true;
+      }
+      const all: Manifests = {
+        rows: to - from,
+        dims,
+        offsets: offsets.subarray(from, to + 1).map((offset) => offset - start),
+        chunks,
+        first,
+        count: new Uint32Array(end - start).fill(1),
+        modes: undefined,
+      };
+      const packs = next || plan.manifests?.forceExplicit === true;
+      return Manifests.encodeChunk(packs ? Manifests.promote(all, plan.manifests) : all, 0, to - from, size);
+    },
+  };
+}
+
+/** The fragments in the order of chunks. */
+function byChunk({ rank, offsets, list }: Layout): Uint32Array {
+  const order = new Uint32Array(rank.length);
+  for (let chunk = 0; chunk < rank.length; chunk++) order[rank[chunk]!] = chunk;
+  const out = new Uint32Array(list.length);
+  let at = 0;
+  for (const chunk of order) {
+    out.set(list.subarray(offsets[chunk], offsets[chunk + 1]), at);
+    at += offsets[chunk + 1]! - offsets[chunk]!;
   }
-  const single = new Uint32Array(sorted.length).fill(1);
-  const all: Manifests = { rows: table.rows, dims, offsets, chunks, first, count: single, modes: undefined };
-  return next || plan.manifests?.forceExplicit === true ? Manifests.promote(all, plan.manifests) : all;
+  return out;
 }
 
 /** Attributes with a row for each object or group; whether there are any. */

@@ -22,18 +22,22 @@ export interface Layout {
   readonly first: Uint32Array;
 }
 
-/** Numbers in ascending order of their keys, which are below `end`; equal ones keep the order in which they come. */
+/** Numbers (or all below one) in ascending order of their keys, which are below `end`; equal ones keep their order. */
 export function orderBy(
-  numbers: Uint32Array,
+  numbers: Uint32Array | number,
   keys: Uint32Array,
   end: number,
 ): { readonly sorted: Uint32Array; readonly offsets: Uint32Array } {
+  const [list, count] = typeof numbers === "number" ? [undefined, numbers] : [numbers, numbers.length];
   const offsets = new Uint32Array(end + 1);
-  for (let i = 0; i < numbers.length; i++) offsets[keys[numbers[i]!]! + 1]!++;
+  for (let i = 0; i < count; i++) offsets[keys[list === undefined ? i : list[i]!]! + 1]!++;
   for (let k = 0; k < end; k++) offsets[k + 1]! += offsets[k]!;
   const next = offsets.slice();
-  const sorted = new Uint32Array(numbers.length);
-  for (let i = 0; i < numbers.length; i++) sorted[next[keys[numbers[i]!]!]!++] = numbers[i]!;
+  const sorted = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    const number = list === undefined ? i : list[i]!;
+    sorted[next[keys[number]!]!++] = number;
+  }
   return { sorted, offsets };
 }
 
@@ -52,7 +56,7 @@ export function layoutOf(
 ): Layout {
   const { coords, dims } = grid;
   const count = chunk.length;
-  const arrived = upTo(count).filter((f) => owner.values[f] !== AGAIN);
+  const arrived = owner.done().includes(AGAIN) ? upTo(count).filter((f) => owner.values[f] !== AGAIN) : count;
   const byOwner = rowOf === undefined ? arrived : orderBy(arrived, ranksOf(owner.done(), rowOf), rowRoom(rowOf)).sorted;
   const { sorted: list, offsets } = orderBy(byOwner, chunk.values, chunkCount);
   const [index, first] = [new Uint32Array(count), new Uint32Array(count)];

@@ -16,7 +16,7 @@ import { writeChunks } from "./write-chunks.js";
 import { intakes, takeColumns } from "./write-columns.js";
 import { checkGrid, cutter } from "./write-cut.js";
 import { type Document, groupDocument, levelDocument } from "./write-documents.js";
-import { type GroupMembers, manifestsOf, writeGroups, writeIndex, writeTables } from "./write-index.js";
+import { type GroupMembers, indexedBy, writeGroups, writeIndex, writeTables } from "./write-index.js";
 import { layoutOf, shardFor } from "./write-layout.js";
 import { linkWriter } from "./write-links.js";
 import { type Objects, type ObjectTable, objectsFor, type Table } from "./write-objects.js";
@@ -71,10 +71,10 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const withObjects = plan.objects ?? (geometry !== "points" || (first?.ids.length ?? 0) > 0);
   if (!withObjects && geometry !== "points") throw new InvalidInput(`${geometry} always belong to objects`);
   const objects = objectsFor(plan);
-  const cuts = cutter(plan, chunkShape, withObjects);
   const taken = intakes(plan.attributes?.vertex, first?.vertexColumns ?? new Map());
   const declared = plan.attributes?.fragment?.filter(({ name }) => name !== "object_id"); // that is written in any case
   const ofFragments = intakes(declared, first?.fragments?.columns ?? new Map());
+  const cuts = cutter(plan, chunkShape, withObjects, ofFragments.length > 0);
   const fragmentRows: Uint8Array[][] = ofFragments.map(() => []); // of each batch
   if (ofFragments.length > 0 && !withObjects)
     throw new Unsupported("the fragments of points without objects are bins, which have no attributes");
@@ -193,7 +193,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       if (table !== undefined) {
         const some = owners !== undefined || ofFragments.length > 0;
         if (some) await arrays.document("fragment_attributes", groupDocument());
-        const index = await writeIndex(plan, arrays, manifestsOf(plan, fragments, layout, table), table.ids);
+        const index = await writeIndex(plan, arrays, indexedBy(plan, fragments, layout, table), table.ids);
         await owners?.finish({
           ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
           ...sealsOf(index, kind.path ? family : undefined),
