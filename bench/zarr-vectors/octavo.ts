@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadZstd, loadZstdDecoder } from "../../src/codec/zstd.js";
 import { readNpy } from "../../src/format/interchange/npy.js";
+import { validateZarrVectors } from "../../src/format/zarr-vectors/validate/validate.js";
 import { type BatchParts, createZarrVectors } from "../../src/format/zarr-vectors/write/write.js";
 import type { Column } from "../../src/model/attributes.js";
 import { typed } from "../../src/model/elements.js";
@@ -143,6 +144,15 @@ const cases: { readonly [what: string]: () => Promise<object> } = {
     const ids = new Set(Array.from({ length: 1000 }, (_, i) => hash32(i, 30) % count));
     const [times, result] = await timed(async () => (await opened()).select({ object: ids }).read());
     return { ...times, ...found(result), ids: ids.size };
+  },
+  async validate() {
+    const [times, errors] = await timed(async () => {
+      const found: string[] = [];
+      for await (const { severity, message } of validateZarrVectors(fileStore(store), Prefix.root))
+        if (severity === "error") found.push(message);
+      return found;
+    });
+    return { ...times, ok: errors.length === 0, errors: errors.slice(0, 3) };
   },
 };
 
