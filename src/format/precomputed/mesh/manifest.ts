@@ -45,6 +45,7 @@ export interface Manifest {
 
 /** From bytes, and to them. */
 export const Manifest = {
+  /** What bytes say; Corrupt where they are none, and `where` names them. */
   parse(bytes: Uint8Array, where: string): Manifest {
     const reader = new Reader(bytes, where);
     const floats = (count: number): number[] => Array.from({ length: count }, () => reader.f32());
@@ -66,6 +67,7 @@ export const Manifest = {
     return manifest;
   },
 
+  /** As bytes; InvalidInput where it cannot be one. */
   encode(manifest: Manifest): Uint8Array<ArrayBuffer> {
     const wrong = problem(manifest);
     if (wrong !== undefined) throw new InvalidInput(`the manifest of a mesh ${wrong}`);
