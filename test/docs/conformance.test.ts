@@ -30,6 +30,7 @@ const formats: { readonly [letter: string]: { readonly folder: string; readonly 
   M: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
   V: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
   U: { folder: "src/format/precomputed/sharded", set: "precomputed" },
+  N: { folder: "src/format/precomputed/mesh", set: "precomputed" },
 };
 const formatOf = ({ number }: Row) => formats[number[0]!]!;
 const pathOf = (row: Row, name: string): string =>

@@ -1,6 +1,7 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Conflict, InvalidInput, LimitExceeded } from "../../../errors.js";
+import { Conflict, InvalidInput, LimitExceeded, NotFound } from "../../../errors.js";
 import type { Finding } from "../../../model/format.js";
 import { Key, Prefix } from "../../../store/key.js";
 import { memoryStore } from "../../../store/memory.js";
@@ -318,4 +319,17 @@ test.each(["multi", "legacy"] as const)("%s: nothing is overwritten, twice or le
   const meshes = await openMeshes(store);
   expect(await meshes.get(1n)).toBeUndefined();
   expect((await meshes.get(7n))!.faces.length).toBe(3);
+});
+
+test("an older folder needs no info, and its parts may be compressed", async () => {
+  const store = memoryStore();
+  await write(store, [triangle, triangle], { kind: "legacy" });
+  await store.delete(Key.of("info"));
+  const part = (await store.get(Key.of("2:0:1")))!;
+  await store.set(Key.of("2:0:1.gz"), gzipSync(part));
+  await store.delete(Key.of("2:0:1"));
+  const meshes = await openMeshes(store);
+  for (const id of [1n, 2n]) expect((await meshes.get(id))!.positions).toEqual(triangle.positions);
+  expect(await meshes.get(3n)).toBeUndefined();
+  await expect(openMeshes(store, Prefix.of("elsewhere"))).rejects.toThrow(NotFound);
 });
