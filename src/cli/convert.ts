@@ -6,11 +6,14 @@ import { type ConvertOptions, type ConvertReport, planArray } from "../convert/a
 import {
   arrayOptions,
   type ConvertToOptions,
+  publishOptions,
   TARGETS,
   treeOf,
   vectorOptions,
   volumeOptions,
 } from "../convert/index.js";
+import { publishedAs } from "../convert/precomputed/index.js";
+import { PUBLISHED } from "../convert/precomputed/publication.js";
 import { refuseGroup } from "../convert/tree.js";
 import { keepsChunks } from "../convert/vectors.js";
 import { ENCODINGS, planVolume } from "../convert/volumes.js";
@@ -24,7 +27,7 @@ import type { VectorDataset } from "../model/vectors.js";
 import { convert as convertTo, openLocation } from "../node.js";
 import { detect } from "../open.js";
 import { createPool } from "../worker/pool.js";
-import { choice, count, flag, nearest, shape, size, type Values, value } from "./args.js";
+import { choice, count, flag, flagOr, nearest, shape, size, text, type Values, value } from "./args.js";
 import { levelOf } from "./array-level.js";
 import { countsText } from "./get-vectors.js";
 import { codecText, shapeText } from "./info.js";
@@ -47,14 +50,27 @@ const options = {
     ["float16", "float32", "float64"] as const,
     "zarr-vectors: the type of positions (default: as they are)",
   ),
-  ids: choice(["dense"] as const, "zarr-vectors: give the objects the ids 0, 1, 2 …"),
+  ids: choice(["dense"] as const, "of geometry: give the objects the ids 0, 1, 2 …; in precomputed 1, 2, 3 …"),
+  kind: choice(
+    PUBLISHED,
+    "precomputed: what geometry becomes (default: points and lines annotations, other paths skeletons)",
+  ),
+  "keep-types": flag("precomputed: keep integers of vertices, although Neuroglancer draws only float32"),
+  link: text("VOLUME", "precomputed: let the info of this volume name the skeletons or meshes"),
   encoding: choice(
     ENCODINGS,
     "precomputed: how chunks are stored (default: labels of 32 and 64 bits compressed, else raw)",
   ),
-  sharded: flag("precomputed: put the chunks into shards"),
+  sharded: flagOr(
+    ["no"] as const,
+    "precomputed: into shards, or not (default: volumes not, of geometry more than 1000 objects)",
+  ),
   scales: value("N", "precomputed: how many scales, each half as fine (default 1)", count),
-  resolution: value("X,Y,Z", "precomputed: the size of a voxel in nm (default: as the attributes say)", sizes),
+  resolution: value(
+    "X,Y,Z",
+    "precomputed: the size of a voxel, or of a unit of coordinates, in nm (default: as the attributes or axes say)",
+    sizes,
+  ),
   level: value("N", "of an array with several scales, this one (default 0, the finest)", count),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
@@ -72,8 +88,8 @@ export const convert = verb({
   options,
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
-    ["octavo convert a.zarr s3://bucket/a.zarr --chunk 64,64,64 --shard 512,512,512", "sharded, into an object store"],
     ["octavo convert labels.zarr out --to precomputed --sharded --scales 4", "a volume that Neuroglancer shows"],
+    ["octavo convert cells.zv out/skeletons --to precomputed --link out", "skeletons, which that volume names"],
   ],
   async run([from, to], given, session) {
     const { output, signal, report: progress } = session;
@@ -87,6 +103,8 @@ export const convert = verb({
     if (given["dry-run"]) {
       const there = await matchAt(to!, signal);
       if (dataset.kind === "array" && given.to === "precomputed") explainVolume(dataset, wanted(given), there, output);
+      else if (dataset.kind === "vectors" && given.to === "precomputed")
+        explainPublished(dataset, wanted(given), there, output);
       else if (dataset.kind === "vectors") explainVectors(dataset, wanted(given), there, output);
       else
         await explain(
@@ -114,7 +132,10 @@ function wanted(given: Values<typeof options>): ConvertToOptions {
     dtype: given.dtype,
     ids: given.ids,
     encoding: given.encoding,
-    sharded: given.sharded || undefined,
+    kind: given.kind,
+    keepTypes: given["keep-types"] || undefined,
+    link: given.link,
+    sharded: given.sharded === undefined ? undefined : given.sharded !== "no",
     scales: given.scales,
     resolution: given.resolution,
     chunkShape: given.chunk,
@@ -210,6 +231,21 @@ function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: Ma
   tellNothing(there, given, output);
 }
 
+/** The same for geometry that becomes precomputed. */
+function explainPublished(
+  dataset: VectorDataset,
+  given: ConvertToOptions,
+  there: Match | undefined,
+  output: Output,
+): void {
+  const kind = publishedAs(dataset, publishOptions(dataset, given).kind);
+  if (output.json) output.document({ dryRun: true, replaces: there?.summary ?? null, kind });
+  else {
+    output.line(`precomputed ${kind}, from ${dataset.geometries[0]}`);
+    tellNothing(there, given, output);
+  }
+}
+
 /** The same for geometry: what would be asked of it, and what becomes of its levels. */
 function explainVectors(
   dataset: VectorDataset,
@@ -241,10 +277,11 @@ function tellNothing(there: Match | undefined, { overwrite }: ConvertToOptions, 
 }
 
 function tell(report: ConvertReport, output: Output): void {
-  const { chunksCopied, chunksRecoded, vertices, objects = 0, losses } = report;
+  const { chunksCopied, chunksRecoded, vertices, objects = 0, losses, notes = [] } = report;
   if (vertices === undefined)
     output.line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
   else output.line(`${countsText({ vertices, objects })} written`);
   for (const loss of losses) output.line(`${output.yellow("loss")} ${loss}`);
+  for (const note of notes) output.line(`${output.dim("note")} ${note}`);
   if (losses.length === 0) output.line(output.green("nothing was lost"));
 }

@@ -19,8 +19,7 @@ export function overview(version: string): string {
     "",
     "octavo VERB --help shows its options, with examples; --version the version.",
     "",
-    "exit code: 0 done, 1 invalid or not there, 2 wrong call, 3 unreadable,",
-    "           4 interrupted with nothing half-written",
+    "exit code: 0 done, 1 invalid or absent, 2 wrong call, 3 unreadable, 4 stopped",
   ].join("\n");
 }
 

@@ -1,10 +1,10 @@
 /** `octavo validate`: every finding, and one word at the end. */
 import { OctavoError } from "../errors.js";
-import type { Finding, Severity } from "../model/format.js";
-import { choice } from "./args.js";
+import type { Finding, Severity, ValidateOptions } from "../model/format.js";
+import { choice, text } from "./args.js";
 import { counted } from "./output.js";
 import { progressOption } from "./progress.js";
-import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { findSource, remarkForbidden, type Source, sourceOptions } from "./source.js";
 import { type ExitCode, verb } from "./verb.js";
 
 export const validate = verb({
@@ -17,12 +17,17 @@ export const validate = verb({
       ["1", "2", "3", "4", "5"],
       "1 metadata · 2 structure · 3 presence · 4 chunks decode · 5 everything (default)",
     ),
+    for: choice(
+      ["neuroglancer"],
+      "also what keeps this client from showing it: how it is served, and what it does not draw (level 2 unless told)",
+    ),
+    origin: text("URL", "with --for: the page that shows it (default https://neuroglancer-demo.appspot.com)"),
     progress: progressOption,
   },
   examples: [
     ["octavo validate data.zarr", "everything, down to the last chunk"],
     ["octavo validate --level 1 s3://bucket/data.zarr", "the metadata only: a few requests"],
-    ["octavo validate data.zarr --json > report.json", "findings with rule, place and severity"],
+    ["octavo validate --for neuroglancer https://host/skeletons", "will a browser show it, and if not, why"],
   ],
   async run([url], options, session) {
     const { output, signal, report } = session;
@@ -30,13 +35,17 @@ export const validate = verb({
       if (output.json && isAboutData(error)) output.document(unreadable(url!, error));
       throw error;
     });
-    const level = Number(options.level ?? "5") as 1 | 2 | 3 | 4 | 5;
+    const level = Number(options.level ?? (options.for === undefined ? "5" : "2")) as 1 | 2 | 3 | 4 | 5;
     const counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
     const findings: Finding[] = [];
     let unchecked = 0;
     if (!output.json) output.line(`${output.bold(source.match.summary)}  ${output.dim(url!)}`);
     const work = { level, signal, onProgress: report.update };
-    for await (const finding of source.format.validate(source.store, source.at, work)) {
+    const checks =
+      options.for === undefined
+        ? source.format.validate(source.store, source.at, work)
+        : shown(url!, source, work, options.origin);
+    for await (const finding of checks) {
       counts[finding.severity]++;
       if (finding.unchecked) unchecked++;
       if (output.json) findings.push(finding);
@@ -71,6 +80,18 @@ export const validate = verb({
     return (valid ? 0 : readable ? 1 : 3) satisfies ExitCode;
   },
 });
+
+/** What the format says, and what keeps Neuroglancer from showing it. */
+async function* shown(
+  url: string,
+  source: Source,
+  work: ValidateOptions,
+  origin: string | undefined,
+): AsyncGenerator<Finding> {
+  const { checkForNeuroglancer, forNeuroglancer } = await import("../format/precomputed/client/check.js");
+  for await (const found of source.format.validate(source.store, source.at, work)) yield forNeuroglancer(found);
+  yield* checkForNeuroglancer(url, source, source.format.id, { signal: work.signal, origin });
+}
 
 /** Whether it is the data that cannot be read, and not the call that is wrong. */
 const isAboutData = (error: unknown): error is OctavoError =>

@@ -41,6 +41,12 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./publish.js")).publish,
   },
   {
+    name: "link",
+    operands: "URL…",
+    summary: "an address of Neuroglancer that shows published data",
+    load: async () => (await import("./link.js")).link,
+  },
+  {
     name: "validate",
     operands: "URL",
     summary: "is it whole, and if not, what is wrong where",

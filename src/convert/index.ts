@@ -24,6 +24,8 @@ export interface ConvertToOptions
     Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
     Pick<PublishOptions, "kind" | "keepTypes">,
     Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
+  /** Of precomputed skeletons and meshes: the address of the volume of labels whose info shall name them. */
+  readonly link?: string | undefined;
   /** "zarr3" for arrays, "zarr-vectors" for geometry unless told otherwise. */
   readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | undefined;
 }
@@ -34,7 +36,16 @@ type Opener<T, O> = (url: string, options?: O) => Promise<T>;
 export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Opener<Location, LocationOptions>) {
   return async (source: Dataset | string, target: string, options: ConvertToOptions = {}): Promise<ConvertReport> => {
     const dataset = typeof source === "string" ? await open(source, options) : source;
-    return into(openLocation, target, options, ({ store, at }) => convertInto(dataset, store, at, options));
+    const { link } = options;
+    const linked =
+      link === undefined
+        ? undefined
+        : await (await import("./precomputed/link.js")).linker(openLocation, link, target, dataset, options);
+    const report = await into(openLocation, target, options, ({ store, at }) =>
+      convertInto(dataset, store, at, options),
+    );
+    await linked?.();
+    return report;
   };
 }
 
@@ -88,7 +99,19 @@ function withoutLevels(array: ArrayDataset, report: ConvertReport): ConvertRepor
 
 /** What the options mean for geometry that becomes precomputed. */
 export function publishOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): PublishOptions {
-  const { to: _, formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, resume, ...rest } = options;
+  const {
+    to: _,
+    formatVersion,
+    dtype,
+    codecs,
+    chunkShape,
+    shardShape,
+    encoding,
+    scales,
+    resume,
+    link: _l,
+    ...rest
+  } = options;
   const foreign = { formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, resume };
   refuse(
     foreign,
@@ -103,8 +126,8 @@ export function volumeOptions(
   { url: where }: { readonly url: string },
   options: ConvertToOptions,
 ): ConvertVolumeOptions {
-  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, ...rest } = options;
-  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes };
+  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, link, ...rest } = options;
+  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, link };
   refuse(foreign, `${where} cannot become a volume`, "Volumes have encoding, sharded, scales and resolution.");
   return rest;
 }
@@ -129,6 +152,7 @@ export function arrayOptions({ url: where }: { readonly url: string }, options: 
     resolution,
     kind,
     keepTypes,
+    link,
     ...rest
   } = options;
   if (to === "precomputed")
@@ -136,7 +160,7 @@ export function arrayOptions({ url: where }: { readonly url: string }, options: 
       where,
       hint: "Convert its arrays one by one.",
     });
-  refuse({ encoding, sharded, scales, resolution, kind, keepTypes }, `${where} cannot become Zarr`);
+  refuse({ encoding, sharded, scales, resolution, kind, keepTypes, link }, `${where} cannot become Zarr`);
   if (to === "zarr-vectors" || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
     throw new Unsupported(`${where} has no geometry, so it cannot become Zarr Vectors`, { where });
   return { ...rest, version: TARGETS[to] };
@@ -154,11 +178,12 @@ export function vectorOptions(dataset: VectorDataset, options: ConvertToOptions)
     resolution,
     kind,
     keepTypes,
+    link,
     ...rest
   } = options;
   const where = dataset.url;
   if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
-  refuse({ encoding, sharded, scales, resolution, kind, keepTypes }, `${where} cannot become Zarr Vectors`);
+  refuse({ encoding, sharded, scales, resolution, kind, keepTypes, link }, `${where} cannot become Zarr Vectors`);
   if (resume === true)
     throw new Unsupported(`the conversion of ${where} cannot be resumed`, { where, hint: "Begin anew: overwrite." });
   return { ...rest, sharding: shardShape };

@@ -113,7 +113,7 @@ export function pathBetween(from: string, to: string): string | undefined {
   const [a, b] = [from, to].map((url) => url.replace(/\/+$/, "").split("/"));
   let same = 0;
   while (same < a!.length && same < b!.length && a![same] === b![same]) same++;
-  const root = /^[a-z][a-z0-9+.-]*:/i.test(from) ? 3 : 1; // "file:", "", host; or the root of all paths
+  const root = from.includes("://") ? 3 : 1; // "file:", "", host; or what begins all paths
   if (same < Math.min(root, a!.length)) return undefined;
   return [...a!.slice(same).map(() => ".."), ...b!.slice(same)].join("/") || ".";
 }
