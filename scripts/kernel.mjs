@@ -12,6 +12,7 @@ const targets = {
   "labels-wasm.ts": "labels.ts",
   "tree-wasm.ts": "tree.ts",
   "vectors-wasm.ts": "vectors.ts",
+  "zstd-encode-wasm.ts": "zstd-encode.ts",
 };
 
 export async function buildKernel({ ifStale = false } = {}) {

@@ -1,5 +1,5 @@
 /**
- * The zstds that do the work: the kernel's decoder, Node's own (from 22.15 and 23.8), and the WebAssembly build of
+ * The zstds that do the work: the kernel's decoder and its simple encoder, Node's own (from 22.15 and 23.8), and the WebAssembly build of
  * @hpcc-js/wasm-zstd, loaded when first needed (docs/decisions/zstd.md says why these). All get whole frames that scanZstd has
  * walked.
  *
@@ -8,6 +8,7 @@
  */
 import { InvalidInput, LimitExceeded, Unsupported } from "../errors.js";
 import { decodeFault, type Kernel, loadKernel, slack } from "../kernel/index.js";
+import type { ZstdEncodeKernel } from "../kernel/zstd-encode.js";
 import { builtin } from "../platform.js";
 import { missingCode } from "./on-demand.js";
 import { owned } from "./output.js";
@@ -49,6 +50,29 @@ export function kernelZstd(kernel: Kernel, other: ZstdEngine | undefined): ZstdE
       into.set(memory.subarray(start + at, start + at + size));
       return into;
     },
+  };
+}
+
+/** Beyond this a frame is another's: the kernel's memory never shrinks. */
+const LARGE = 16 << 20;
+/** Below this a table of codes is too much. */
+const SHORT = 256;
+/** Levels up to which time counts for more than size. */
+const FAST = 3;
+
+/**
+ * Encodes what hardly repeats (coordinates, measured values) in the kernel, as Huffman codes alone: about as small as another makes it
+ * at these levels, in a third of the time. The rest is for the other.
+ */
+export function literalZstd(kernel: ZstdEncodeKernel, { compress }: ZstdEngine): ZstdEngine["compress"] {
+  return (bytes, level, checksum) => {
+    if (level > FAST || bytes.length < SHORT || bytes.length > LARGE) return compress(bytes, level, checksum);
+    const { memory, start, literalFrame } = kernel.reserve(2 * bytes.length + slack + (1 << 15));
+    if (literalFrame === undefined) return compress(bytes, level, checksum);
+    const to = start + bytes.length + slack;
+    memory.set(bytes, start);
+    const size = literalFrame(start, bytes.length, to, checksum ? 1 : 0);
+    return size === 0 ? compress(bytes, level, checksum) : memory.slice(to, to + size);
   };
 }
 

@@ -3,11 +3,12 @@ import { describe, expect, test } from "vitest";
 import { U64 } from "../bytes/u64.js";
 import { Corrupt, InvalidInput, LimitExceeded, OctavoError, Unsupported } from "../errors.js";
 import { loadWasmKernel, plainKernel } from "../kernel/index.js";
+import { loadZstdEncodeKernel } from "../kernel/zstd-encode.js";
 import { defaultLimits } from "../limits.js";
 import { withMissingCode } from "./on-demand.js";
 import { xxh64 } from "./xxh64.js";
 import { type Zstd, zstdCodec, zstdWith } from "./zstd.js";
-import { contentSum, kernelZstd, nativeZstd, wasmZstd } from "./zstd-engine.js";
+import { contentSum, kernelZstd, literalZstd, nativeZstd, wasmZstd } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 const native = nativeZstd();
@@ -156,6 +157,69 @@ describe.each(engines)("zstd by %s", (_name, zstd) => {
     expect(() => zstd.decompress(bomb, 4, limits)).toThrow(Corrupt);
     expect(() => zstd.decompress(bomb, undefined, limits)).toThrow(LimitExceeded);
     expect(performance.now() - started).toBeLessThan(50);
+  });
+});
+
+describe("frames of Huffman codes alone", async () => {
+  const [decoder, other] = [zstdWith(kernelZstd((await loadWasmKernel())!, undefined)), await wasmZstd()];
+  const never = { ...other, compress: () => new Uint8Array() };
+  const encode = literalZstd(await loadZstdEncodeKernel(), never);
+
+  /** The further `skew` is from 1, the rarer the low bytes, or the high ones. */
+  const content = (size: number, seed: number, skew: number, lowest: number): Uint8Array => {
+    let state = seed | 1;
+    return Uint8Array.from({ length: size }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return lowest + Math.floor((256 - lowest) * (state / 2 ** 32) ** skew);
+    });
+  };
+
+  test("two decoders read what they were, with and without a checksum, in one block or several", () => {
+    let [made, smaller] = [0, 0];
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: 256, max: 5000 }), fc.integer({ min: 100_000, max: 400_000 })),
+        fc.integer(),
+        fc.constantFrom(0.3, 0.5, 0.7, 1, 1.3, 2, 4),
+        fc.constantFrom(0, 100, 160, 250),
+        fc.boolean(),
+        (size, seed, skew, lowest, checksum) => {
+          const bytes = content(size, seed, skew, lowest);
+          const frame = encode(bytes, 3, checksum);
+          if (frame.length === 0) return; // it repeats
+          made++;
+          if (frame.length < 0.95 * size) smaller++;
+          expect(frame.length).toBeLessThanOrEqual(size + 3 * Math.ceil(size / 2 ** 17) + 32);
+          expect(scanZstd(frame)).toMatchObject([{ contentSize: size, checksum }]);
+          expect(Buffer.compare(decoder.decompress(frame, size, defaultLimits), bytes)).toBe(0);
+          expect(Buffer.compare(other.decompress(frame, size) as Uint8Array, bytes)).toBe(0);
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(made).toBeGreaterThan(60);
+    expect(smaller).toBeGreaterThan(20);
+  });
+
+  test("bytes too rare for a code of 11 bits get one all the same", () => {
+    const bytes = content(2 ** 17, 1, 0.4, 0);
+    const counts = new Uint32Array(256);
+    for (const byte of bytes) counts[byte]!++;
+    expect(counts.filter((count) => count > 0 && count < 2 ** 17 / 2 ** 13).length).toBeGreaterThan(10);
+    const frame = encode(bytes, 3, true);
+    expect(frame.length).toBeGreaterThan(0);
+    expect(frame.length).toBeLessThan(0.97 * bytes.length);
+    expect(Buffer.compare(decoder.decompress(frame, bytes.length, defaultLimits), bytes)).toBe(0);
+  });
+
+  test("what repeats, what should be small, and what is too short or too long is for the other", () => {
+    const whole = content(2000, 1, 3, 0);
+    expect(encode(whole, 3, false).length).toBeGreaterThan(0);
+    expect(encode(whole, 4, false).length).toBe(0);
+    expect(encode(whole.subarray(0, 255), 3, false).length).toBe(0);
+    expect(encode(new Uint8Array([...whole, ...whole]), 3, false).length).toBe(0);
+    expect(encode(new Uint8Array(5000), 3, false).length).toBe(0);
+    expect(encode(new Uint8Array((16 << 20) + 1), 3, false).length).toBe(0);
   });
 });
 

@@ -11,7 +11,7 @@ import { booleanOption, integerOption } from "./options.js";
 import { outputRoom } from "./output.js";
 import { placeFor } from "./room.js";
 import type { CodecEntry, Into } from "./types.js";
-import { kernelZstd, nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
+import { kernelZstd, literalZstd, nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 export interface Zstd {
@@ -26,10 +26,17 @@ let loaded: Promise<Zstd> | undefined;
 
 /** To encode, too. */
 export function loadZstd(): Promise<Zstd> {
-  loaded ??= Promise.all([nativeZstd() ?? wasmZstd(), loadDecoder()]).then(([{ compress }, { decompress }]) =>
-    zstdWith({ compress, decompress }),
-  );
+  loaded ??= loadEncoder();
   return loaded;
+}
+
+async function loadEncoder(): Promise<Zstd> {
+  const [other, { decompress }, { loadZstdEncodeKernel }] = await Promise.all([
+    nativeZstd() ?? wasmZstd(),
+    loadDecoder(),
+    import("../kernel/zstd-encode.js"),
+  ]);
+  return zstdWith({ compress: literalZstd(await loadZstdEncodeKernel(), other), decompress });
 }
 
 /** Only to decode: an encoder is thirty times as much code. */

@@ -60,6 +60,15 @@ export interface LabelLoops {
   ): number;
 }
 
+/** An encoder of zstd, a kernel of its own: what only reads does not load it. */
+export interface ZstdEncodeLoops {
+  /**
+   * A zstd frame of Huffman codes alone, with a checksum where that is 1: how many bytes, at most `size`, 3 for every 2^17 of them and
+   * 32 more, while working 2^14 more than that; 0 where the content repeats, so that a search for matches would pay.
+   */
+  readonly literalFrame?: (src: number, size: number, dst: number, checksum: number) => number;
+}
+
 /** The loops of Zarr Vectors, a kernel of their own. */
 export interface VectorLoops {
   /**

@@ -1,4 +1,4 @@
-/** The loop of PackedTree in plain TypeScript; ../tree.ts says what it promises. */
+/** Particles on either side of a plane, in plain TypeScript; ../tree.ts says what is promised. */
 type Floats = Float32Array | Float64Array;
 
 /** Particles that are looked at together, on each side. */

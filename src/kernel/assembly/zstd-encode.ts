@@ -1,0 +1,155 @@
+// Zstandard frames of Huffman codes alone, for bytes that hardly repeat, such as coordinates: what a full encoder finds in them by its
+// search for matches is next to nothing, and the search takes most of its time. `scripts/kernel.mjs` compiles this file to
+// ../zstd-encode-wasm.ts.
+import { xxh64 } from "./xxh64";
+import { buildCodes, codes, writeWeights } from "./zstd-encode-tables";
+
+export { start } from "./start";
+
+const BLOCK: usize = 1 << 17;
+const RARE = 32; // one word in so many may be there already
+const SLOTS_LOG = 14;
+const slots = memory.data(65536, 16); // 2 ** SLOTS_LOG words
+const counts = memory.data(4096, 16); // four tables of 256, so that equal bytes in a row need not wait for each other
+
+/** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has; 0 where they repeat. */
+export function literalFrame(src: usize, size: usize, dst: usize, checksum: u32): i32 {
+  if (repeats(src, size)) return 0;
+  store<u32>(dst, 0xfd2fb528);
+  const sizeCode: u32 = size < 256 ? 0 : size < 65792 ? 1 : 2;
+  store<u8>(dst, <u8>((sizeCode << 6) | 32 | (checksum << 2)), 4);
+  let to = dst + 5;
+  if (sizeCode === 0) store<u8>(to, <u8>size);
+  else if (sizeCode === 1) store<u16>(to, <u16>(size - 256));
+  else store<u32>(to, <u32>size);
+  to += 1 << sizeCode;
+  const end = src + size;
+  for (let at = src; ; at += BLOCK) {
+    const last = end - at <= BLOCK;
+    const own = last ? end - at : BLOCK;
+    let packed = own < 64 ? 0 : block(at, <u32>own, to + 3);
+    let type: u32 = 2;
+    if (packed === 0) {
+      type = 0;
+      packed = <u32>own;
+      memory.copy(to + 3, at, own);
+    }
+    const header = (packed << 3) | (type << 1) | (last ? 1 : 0);
+    store<u16>(to, <u16>header);
+    store<u8>(to, <u8>(header >> 16), 2);
+    to += 3 + packed;
+    if (last) break;
+  }
+  if (checksum === 1) {
+    store<u32>(to, <u32>xxh64(src, size));
+    to += 4;
+  }
+  return <i32>(to - dst);
+}
+
+/** Whether words come again: each is looked for where the last one of its kind was put. */
+function repeats(src: usize, size: usize): bool {
+  memory.fill(slots, 0, 65536);
+  const most = <i32>(size >> 2) / RARE;
+  let found = 0;
+  const end = src + (size & ~3);
+  for (let at = src; at < end; at += 4) {
+    const word = load<u32>(at);
+    const slot = slots + <usize>(((word * 0x9e3779b1) >> (32 - SLOTS_LOG)) << 2);
+    found += i32(load<u32>(slot) === word);
+    store<u32>(slot, word);
+  }
+  return found > most;
+}
+
+/** One block as literals in four streams and no sequences: its bytes, or 0 where they are not fewer. */
+function block(src: usize, size: u32, dst: usize): u32 {
+  count(src, size);
+  const symbols = buildCodes(counts); // of the bytes that occur, one more than the largest; 0: one value only
+  if (symbols === 0) return 0;
+  const head: u32 = size < 1024 ? 3 : size < 16384 ? 4 : 5;
+  const tree = writeWeights(dst + head, symbols);
+  if (tree === 0) return 0;
+  const streams = dst + head + tree;
+  const quarter = (size + 3) >> 2;
+  let to = streams + 6;
+  for (let i: u32 = 0; i < 4; i++) {
+    const from = src + i * quarter;
+    const stop = i === 3 ? src + size : from + quarter;
+    const length = stream(from, stop, to);
+    if (i < 3) store<u16>(streams + (i << 1), <u16>length);
+    to += length;
+  }
+  const packed = <u32>(to - dst) - head;
+  if (packed + head + 1 >= size - (size >> 6)) return 0; // what saves less than a 64th is not worth decoding
+  const width: u64 = head === 3 ? 10 : head === 4 ? 14 : 18;
+  const header: u64 = 2 | (<u64>(head - 2) << 2) | (<u64>size << 4) | (<u64>packed << (4 + width));
+  for (let i: u32 = 0; i < head; i++) store<u8>(dst + i, <u8>(header >> (<u64>i << 3)));
+  store<u8>(to, 0); // no sequences
+  return <u32>(to + 1 - dst);
+}
+
+function count(src: usize, size: u32): void {
+  memory.fill(counts, 0, 4096);
+  const end = src + size;
+  let at = src;
+  for (; at + 4 <= end; at += 4) {
+    const word = load<u32>(at);
+    add(counts + ((word & 255) << 2));
+    add(counts + 1024 + (((word >> 8) & 255) << 2));
+    add(counts + 2048 + (((word >> 16) & 255) << 2));
+    add(counts + 3072 + ((word >> 24) << 2));
+  }
+  for (; at < end; at++) add(counts + (<usize>load<u8>(at) << 2));
+  for (let i: usize = 0; i < 1024; i += 16) {
+    const sum = i32x4.add(
+      i32x4.add(v128.load(counts + i), v128.load(counts + i, 1024)),
+      i32x4.add(v128.load(counts + i, 2048), v128.load(counts + i, 3072)),
+    );
+    v128.store(counts + i, sum);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function add(at: usize): void {
+  store<u32>(at, load<u32>(at) + 1);
+}
+
+/** The codes of the bytes, the last one first; a set bit marks the end, from where a decoder begins. */
+function stream(src: usize, end: usize, dst: usize): u32 {
+  let bits: u64 = 0;
+  let used: u64 = 0;
+  let to = dst;
+  let at = end;
+  // Five codes are at most 55 bits, beside the 7 that may be left.
+  for (; at >= src + 5; at -= 5) {
+    let code = load<u32>(codes + (<usize>load<u8>(at - 1) << 2));
+    bits |= <u64>(code >> 8) << used;
+    used += code & 255;
+    code = load<u32>(codes + (<usize>load<u8>(at - 2) << 2));
+    bits |= <u64>(code >> 8) << used;
+    used += code & 255;
+    code = load<u32>(codes + (<usize>load<u8>(at - 3) << 2));
+    bits |= <u64>(code >> 8) << used;
+    used += code & 255;
+    code = load<u32>(codes + (<usize>load<u8>(at - 4) << 2));
+    bits |= <u64>(code >> 8) << used;
+    used += code & 255;
+    code = load<u32>(codes + (<usize>load<u8>(at - 5) << 2));
+    bits |= <u64>(code >> 8) << used;
+    used += code & 255;
+    store<u64>(to, bits);
+    to += <usize>(used >> 3);
+    bits >>= used & ~7;
+    used &= 7;
+  }
+  for (; at > src; at--) {
+    const code = load<u32>(codes + (<usize>load<u8>(at - 1) << 2));
+    bits |= <u64>(code >> 8) << used;
+    used += code & 255;
+  }
+  bits |= (<u64>1) << used;
+  store<u64>(to, bits);
+  return <u32>(to - dst) + <u32>((used + 8) >> 3);
+}
