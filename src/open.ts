@@ -26,21 +26,25 @@ export async function detect(
 ): Promise<Detected> {
   const { store, at, file } = location;
   const as = options.as ?? location.format;
-  const candidates = as === undefined ? formats : formats.filter(({ id }) => id === as);
-  if (candidates.length === 0) {
+  const named = as === undefined ? formats : formats.filter(({ id }) => id === as);
+  if (named.length === 0) {
     const known = formats.map(({ id }) => id).join(", ");
     throw new InvalidInput(`there is no format ${JSON.stringify(as)}; there are: ${known}`);
   }
   const where = `${store.url}/${file ?? at}`.replace(/\/$/, "");
-  if (file !== undefined) throw new Unsupported(`${where} is a single file, and none of the formats is one`, { where });
+  const candidates = named.filter(({ single }) => (single === true) === (file !== undefined));
+  const names = candidates.map(({ name }) => name).join(" or ");
   const get = readOnce(store);
   for (const format of candidates) {
-    const match = await format.detect(store, at, { ...options, get });
+    const match = await format.detect(store, at, { ...options, get, file });
     if (match !== undefined) return { format, match };
+  }
+  if (file !== undefined) {
+    if ((await store.stat(file, options)) === undefined) throw new NotFound(`${where} is not there`, { where });
+    throw new Unsupported(`${where} is a single file, and not ${names || "one that a format can be"}`, { where });
   }
   const below = await foldersBelow(location, options);
   if (below?.empty) throw new NotFound(`${where} is not there, or empty`, { where });
-  const names = candidates.map(({ name }) => name).join(" or ");
   const found = await firstBelow(store, below?.prefixes ?? [], candidates, options);
   throw new NotFound(`${where} holds nothing that is ${names}`, {
     where,

@@ -40,7 +40,7 @@ export const validate = verb({
     const findings: Finding[] = [];
     let unchecked = 0;
     if (!output.json) output.line(`${output.bold(source.match.summary)}  ${output.dim(url!)}`);
-    const work = { level, signal, onProgress: report.update };
+    const work = { level, signal, onProgress: report.update, file: source.file };
     const checks =
       options.for === undefined
         ? source.format.validate(source.store, source.at, work)

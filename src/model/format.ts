@@ -1,6 +1,6 @@
 /** The seam: what a format offers to everything above it. */
 import type { Limits } from "../limits.js";
-import type { Prefix } from "../store/key.js";
+import type { Key, Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Dataset, Progress } from "./dataset.js";
 
@@ -12,6 +12,8 @@ export interface FormatOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Reads documents in place of the store's own `get`, while one format after the other is asked: each is read once. */
   readonly get?: Store["get"] | undefined;
+  /** Of formats that are single values: which one. The prefix is then the path of something inside it, "" for all of it. */
+  readonly file?: Key | undefined;
 }
 
 /** A format's answer to "is this yours?" */
@@ -67,6 +69,8 @@ export interface RepairReport {
 export interface Format {
   readonly id: string;
   readonly name: string;
+  /** Its data are one value each, which calls name as `file`; else they are what lies below a prefix. */
+  readonly single?: true | undefined;
   /** What is there, if it is of this format. */
   detect(store: Store, at: Prefix, options?: FormatOptions): Promise<Match | undefined>;
   /** The dataset that is there; NotFound, Corrupt or Unsupported where that fails. */

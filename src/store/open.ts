@@ -64,6 +64,8 @@ export interface Pipeline {
 }
 
 const ZIP = /\.(zip|ozx)$/i;
+/** What names one value, where the place itself does not say. */
+const SINGLE = /\.(hdf5|h5|ptree)$/i;
 
 export function parsePipeline(text: string): Pipeline {
   const [address = "", ...stages] = text.split("|");
@@ -96,9 +98,10 @@ export function locationOpener(schemes: Schemes) {
       const known = Object.keys(schemes).filter(Boolean).join(", ");
       throw new InvalidInput(`${word}: is not a kind of address; there are ${known}`, { where: word });
     }
-    const isZip = ZIP.test(address.replace(/[?#].*$/, "")) && !address.endsWith("/");
+    const path = address.replace(/[?#].*$/, "");
+    const isZip = ZIP.test(path) && !address.endsWith("/");
     const stages = zips.length === 0 && isZip ? [""] : zips;
-    const place = await scheme(address, stages.length > 0, options);
+    const place = await scheme(address, stages.length > 0 || SINGLE.test(path), options);
     if (place.file === undefined && zips.length > 0)
       throw new InvalidInput(`${place.store.url} is a folder, where the address asks for a zip file`);
     const location = await inside(place, stages, options);
@@ -112,7 +115,7 @@ async function inside(place: Place, zips: readonly string[], options: LocationOp
   let at = Prefix.root;
   for (let i = 0; file !== undefined && i < zips.length; i++) {
     const path = zips[i]!;
-    const last = i === zips.length - 1; // before that, a path in a zip file is another zip file
+    const last = i === zips.length - 1 && !SINGLE.test(path); // before that, a path in a zip file is another zip file
     store = await openZip(store, file, options);
     file = last ? undefined : Key.of(path);
     if (last) at = Prefix.of(path);

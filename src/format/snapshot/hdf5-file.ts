@@ -1,0 +1,273 @@
+/**
+ * An HDF5 file as a tree of groups and datasets with attributes, strictly: what is asked for is there as a plain object of this file,
+ * or absent, or an error that names the file. Links of all kinds are named, never followed. Datasets are read by rows, at most
+ * 64 MB at once.
+ *
+ * | HDF5                                   | here                                             |
+ * |----------------------------------------|--------------------------------------------------|
+ * | integers of 1, 2, 4, 8 bytes           | typed arrays of the same                         |
+ * | floats of 2, 4, 8 bytes                | typed arrays of the same, the bits of float16    |
+ * | enumerations FALSE, TRUE (h5py's bool) | 0 and 1                                          |
+ * | strings, as attributes                 | strings                                          |
+ * | anything else                          | Unsupported as a dataset, undefined as attribute |
+ */
+import type { DataType } from "../../bytes/dtype.js";
+import type { NumericArray } from "../../codec/types.js";
+import { Corrupt, LimitExceeded, NotFound, Unsupported } from "../../errors.js";
+import { typed } from "../../model/elements.js";
+import type { H5Module, Hdf5Library, RandomBytes } from "./hdf5-library.js";
+
+/** The most that one read of a dataset gives. */
+export const SLAB_BYTES = 64 << 20;
+/** A chunk is unpacked whole, in the 2 GB that the library has. */
+const CHUNK_BYTES = 512 << 20;
+const ATTRIBUTE_BYTES = 1 << 20;
+
+export type Numeric = Extract<DataType, { kind: "int" | "uint" | "float" | "bool" }>;
+/** What an attribute holds: one value, or a list where it has a shape. */
+export type Hdf5Value = string | number | bigint | readonly (string | number | bigint)[];
+
+/** What is known of a dataset. */
+export interface Hdf5Dataset {
+  readonly path: string;
+  readonly shape: readonly number[];
+  readonly dtype: Numeric;
+  /** Rows of one chunk, where it is stored in chunks. */
+  readonly chunkRows: number | undefined;
+}
+
+/** An open file. */
+export interface Hdf5File {
+  readonly where: string;
+  /** What is at a path; "link" is a soft or external one, or a user's own kind. */
+  kindOf(path: string): "group" | "dataset" | "type" | "link" | undefined;
+  /** The names in a group. */
+  names(path: string): readonly string[];
+  /** The attributes of an object, without those of a kind that has no value here. */
+  attributes(path: string): ReadonlyMap<string, Hdf5Value>;
+  /** The dataset at a path; undefined where there is nothing. */
+  dataset(path: string): Hdf5Dataset | undefined;
+  /** Rows of a dataset, all of each. */
+  rows(dataset: Hdf5Dataset, first: number, count: number): NumericArray;
+}
+
+type Metadata = ReturnType<H5Module["get_dataset_metadata"]>;
+
+/** Opens a file for as long as `work` takes. */
+export function readHdf5<T>(library: Hdf5Library, where: string, bytes: RandomBytes, work: (file: Hdf5File) => T): T {
+  return library.reading(where, bytes, (id) => work(openFile(library, where, id)));
+}
+
+function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
+  const { module } = library;
+  const call = <R>(doing: string, work: () => R): R => library.call(where, doing, work);
+
+  /** Every step of a path is looked at before it is taken. */
+  function kindOf(path: string): ReturnType<Hdf5File["kindOf"]> {
+    const names = path.split("/").filter(Boolean);
+    let at = "";
+    let kind: ReturnType<Hdf5File["kindOf"]> = "group";
+    for (const name of names) {
+      if (kind !== "group" || !list(at).has(name)) return undefined;
+      at += `/${name}`;
+      kind = kindAt(at);
+      if (kind === "link") break;
+    }
+    return kind;
+  }
+
+  function kindAt(path: string): ReturnType<Hdf5File["kindOf"]> {
+    return call(`has no readable object ${path}`, () => {
+      const link = linkAt(path);
+      if (link !== undefined) return "link";
+      const type = module.get_type(id, path);
+      if (type === module.H5G_GROUP) return "group";
+      if (type === module.H5G_DATASET) return "dataset";
+      if (type === module.H5G_TYPE) return "type";
+      throw new Corrupt(`${where} has at ${path} an object of kind ${type}, which HDF5 does not have`, { where });
+    });
+  }
+
+  /** Where a link leads, in words. */
+  function linkAt(path: string): string | undefined {
+    const { filename, obj_path } = module.get_external_link(id, path);
+    if (filename !== undefined) return `${obj_path} of the file ${filename}`;
+    return module.get_symbolic_link(id, path) ?? undefined;
+  }
+
+  const listed = new Map<string, ReadonlySet<string>>();
+  function list(path: string): ReadonlySet<string> {
+    const known = listed.get(path);
+    if (known !== undefined) return known;
+    const names = new Set(call(`has no readable group ${path || "/"}`, () => module.get_names(id, path || "/", false)));
+    listed.set(path, names);
+    return names;
+  }
+
+  /** The kind of what must not be a link. */
+  function plain(path: string): "group" | "dataset" | "type" | undefined {
+    const kind = kindOf(path);
+    if (kind !== "link") return kind;
+    const parts = path.split("/").filter(Boolean);
+    const steps = parts.map((_, i) => `/${parts.slice(0, i + 1).join("/")}`);
+    const step = steps.find((own) => kindOf(own) === "link")!;
+    const to = call(`has no readable link ${step}`, () => linkAt(step));
+    throw new Unsupported(`${where} has at ${step} a link to ${to}, and links are not followed`, { where });
+  }
+
+  function attribute(path: string, name: string): Hdf5Value | undefined {
+    const what = `attribute ${name} of ${path}`;
+    const metadata = call(`has no readable ${what}`, () => module.get_attribute_metadata(id, path, name));
+    const { shape, size, total_size, vlen, type } = metadata;
+    if (shape === null) return undefined;
+    const bytes = size * total_size;
+    if (!(bytes <= ATTRIBUTE_BYTES))
+      throw new LimitExceeded(`the ${what} in ${where} has ${bytes} bytes; ${ATTRIBUTE_BYTES} are read at most`, {
+        where,
+      });
+    const isText = type === module.H5T_class_t.H5T_STRING.value;
+    const dtype = isText ? undefined : numericOf(module, metadata);
+    if (!isText && dtype === undefined) return undefined;
+    const values = withMemory(bytes, `${what}`, (pointer) => {
+      call(`has no readable ${what}`, () => module.get_attribute_data(id, path, name, BigInt(pointer)));
+      const data = module.HEAPU8.slice(pointer, pointer + bytes);
+      if (dtype !== undefined)
+        return Array.from<number | bigint>(typed({ shape, dtype, data }) as ArrayLike<number | bigint>);
+      if (!vlen) return Array.from({ length: total_size }, (_, i) => textOf(data.subarray(i * size, (i + 1) * size)));
+      const texts = Array.from(new Uint32Array(data.buffer), (at) => (at === 0 ? "" : module.UTF8ToString(at)));
+      module.reclaim_vlen_memory(id, path, name, BigInt(pointer));
+      return texts;
+    });
+    return shape.length === 0 ? values[0] : values;
+  }
+
+  function withMemory<R>(bytes: number, what: string, work: (pointer: number) => R): R {
+    const pointer = module._malloc(Math.max(bytes, 1));
+    if (pointer === 0)
+      throw new LimitExceeded(`the HDF5 library has no room for the ${bytes} bytes of ${what} in ${where}`, { where });
+    try {
+      return work(pointer);
+    } finally {
+      module._free(pointer);
+    }
+  }
+
+  return {
+    where,
+    kindOf,
+    names: (path) => (plain(path) === "group" ? [...list(path.replace(/\/$/, ""))] : []),
+    attributes(path) {
+      if (plain(path) === undefined) throw new NotFound(`${where} has no ${path}`, { where });
+      const names = call(`has no readable attributes of ${path}`, () => module.get_attribute_names(id, path));
+      return new Map(
+        names.flatMap((name) => {
+          const value = attribute(path, name);
+          return value === undefined ? [] : [[name, value] as const];
+        }),
+      );
+    },
+    dataset(path) {
+      const kind = plain(path);
+      if (kind === undefined) return undefined;
+      if (kind !== "dataset")
+        throw new Corrupt(`${where} should have a dataset at ${path}, found a ${kind}`, { where });
+      const metadata = call(`has no readable dataset ${path}`, () => module.get_dataset_metadata(id, path));
+      const filters = call(`has no readable dataset ${path}`, () => module.get_dataset_filters(id, path));
+      return describe(module, where, path, metadata, filters);
+    },
+    rows({ path, shape, dtype }, first, count) {
+      const [rows = 0, ...rest] = shape;
+      const bytes = rest.reduce((product, length) => product * length, count * dtype.size);
+      if (!(first >= 0 && count >= 0 && first + count <= rows))
+        throw new Corrupt(`${where} should have the rows ${first} up to ${first + count} of ${path}, found ${rows}`, {
+          where,
+        });
+      if (bytes > SLAB_BYTES)
+        throw new LimitExceeded(
+          `${count} rows of ${path} in ${where} have ${bytes} bytes; at most ${SLAB_BYTES} are read at once`,
+          { where },
+        );
+      return withMemory(bytes, path, (pointer) => {
+        if (bytes > 0)
+          call(`has no readable rows ${first} up to ${first + count} of ${path}`, () =>
+            module.get_dataset_data(
+              id,
+              path,
+              [count, ...rest].map(BigInt),
+              [first, ...rest.map(() => 0)].map(BigInt),
+              shape.map(() => 1n),
+              BigInt(pointer),
+            ),
+          );
+        return typed({ shape, dtype, data: module.HEAPU8.slice(pointer, pointer + bytes) });
+      });
+    },
+  };
+}
+
+function describe(
+  module: H5Module,
+  where: string,
+  path: string,
+  metadata: Metadata,
+  filters: readonly Filter[],
+): Hdf5Dataset {
+  const { shape, chunks, virtual_sources } = metadata;
+  if (virtual_sources !== undefined)
+    throw new Unsupported(
+      `${path} of ${where} is virtual: its data are in ${virtual_sources[0]?.file_name ?? "other files"}, which is not read`,
+      { where, hint: "Open the files that it names, one by one or, of a snapshot, by the first of them." },
+    );
+  const dtype = numericOf(module, metadata);
+  if (dtype === undefined || shape === null)
+    throw new Unsupported(`${path} of ${where} has elements that are not plain numbers`, { where });
+  const filter = filters.find((own) => !undoes(own, dtype));
+  if (filter !== undefined)
+    throw new Unsupported(
+      `${path} of ${where} went through the filter "${filter.name}" (${filter.id}), which is not known`,
+      {
+        where,
+      },
+    );
+  const chunk = chunks?.reduce((product, length) => product * length, dtype.size) ?? 0;
+  if (chunk > CHUNK_BYTES)
+    throw new LimitExceeded(`${path} of ${where} has chunks of ${chunk} bytes; ${CHUNK_BYTES} are read at most`, {
+      where,
+    });
+  if (!shape.every(Number.isSafeInteger))
+    throw new Corrupt(`${path} of ${where} has a shape of ${shape.join(" × ")}`, { where });
+  return { path, shape, dtype, chunkRows: chunks?.[0] };
+}
+
+/** What a filter that is not known here has left: its number, and its parameters. */
+type Filter = ReturnType<H5Module["get_dataset_filters"]>[number];
+
+const KNOWN = new Set([1, 2, 3, 6]); // deflate, shuffle, Fletcher's checksum, scale and offset
+const NBIT = 5;
+
+/**
+ * Whether the library undoes a filter so that numbers are what they were. N-bit comes with types of fewer bits, which the library
+ * hands out as they are: of integers without a sign that is their value, of floats and of other integers it is not.
+ */
+function undoes({ id, cd_values }: Filter, dtype: Numeric): boolean {
+  if (id !== NBIT) return KNOWN.has(id);
+  const [precision, offset] = cd_values.slice(6);
+  return precision === 8 * dtype.size || (dtype.kind === "uint" && offset === 0);
+}
+
+/** The type of numbers; undefined for everything else. */
+function numericOf({ H5T_class_t: kinds }: H5Module, metadata: Metadata): Numeric | undefined {
+  const { type, size, signed, enum_type } = metadata;
+  const whole = size === 1 || size === 2 || size === 4 || size === 8;
+  if (type === kinds.H5T_INTEGER.value && whole) return { kind: signed ? "int" : "uint", size, endian: "little" };
+  if (type === kinds.H5T_FLOAT.value && whole && size !== 1) return { kind: "float", size, endian: "little" };
+  if (type !== kinds.H5T_ENUM.value || size !== 1) return undefined;
+  const { FALSE, TRUE } = enum_type?.members ?? {};
+  return enum_type?.nmembers === 2 && FALSE === 0 && TRUE === 1 ? { kind: "bool", size: 1 } : undefined;
+}
+
+/** A string of fixed size: up to its first zero, without blanks that fill it up. */
+function textOf(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trimEnd();
+}
