@@ -73,7 +73,11 @@ function levelLines(levels: readonly LevelInfo[], output: Output): string[] {
     numbers("links"),
     numbers("groups"),
     { title: "chunks", right: true, of: ({ chunks }) => number(chunks) },
-    { title: "chunk size", of: ({ chunkShape }) => sizeText(chunkShape) },
+    {
+      title: "chunk size",
+      show: known.some(({ chunkShape }) => sizeText(chunkShape) !== ""),
+      of: ({ chunkShape }) => sizeText(chunkShape),
+    },
     {
       title: "bin size",
       show: known.some(({ chunkShape, binShape }) => sizeText(chunkShape) !== sizeText(binShape)),
