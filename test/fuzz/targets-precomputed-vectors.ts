@@ -5,7 +5,7 @@ import { loadDraco } from "../../src/codec/draco.js";
 import { AnnotationInfo } from "../../src/format/precomputed/annotation/info.js";
 import { Layout } from "../../src/format/precomputed/annotation/layout.js";
 import { parseList, parseOne, type RecordForm } from "../../src/format/precomputed/annotation/list.js";
-import { boxOf, decodeLod } from "../../src/format/precomputed/mesh/fragment.js";
+import { boxOf, decodeFragments, placeFragments } from "../../src/format/precomputed/mesh/fragment.js";
 import { MeshInfo } from "../../src/format/precomputed/mesh/info.js";
 import { LegacyFragment, LegacyManifest } from "../../src/format/precomputed/mesh/legacy.js";
 import { Manifest } from "../../src/format/precomputed/mesh/manifest.js";
@@ -72,7 +72,8 @@ export const precomputedVectorTargets: readonly Target[] = [
     if (info.kind !== "multi") throw new Error(`${folder} has one resolution`);
     const draco = await loadDraco();
     const manifest = Manifest.parse(fileOf(`${folder}/77.index`), "it");
-    const run = (bytes: Uint8Array) => decodeLod(manifest, 0, bytes, info, draco, limits, "it");
+    const run = (bytes: Uint8Array) =>
+      placeFragments(decodeFragments(manifest, 0, bytes, 10, draco, limits, "it"), manifest, 0, info);
     return { seeds: [fileOf(`${folder}/77`)], run };
   }),
   target("pc-mesh-legacy", () => ({

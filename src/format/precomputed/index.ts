@@ -17,8 +17,20 @@ export {
   type AnnotationWriter,
   createAnnotations,
 } from "./annotation/write.js";
+export { checkForNeuroglancer } from "./client/check.js";
+export { checkServing, type Served, type ServingOptions } from "./client/serving.js";
+export {
+  type NeuroglancerState,
+  neuroglancerState,
+  type Shown,
+  type StateLayer,
+  type StateOptions,
+  stateUrl,
+} from "./client/state.js";
 export { precomputed } from "./format.js";
+export { type InfoLinks, linkInfo } from "./link.js";
 export type { MeshDataset } from "./mesh/dataset.js";
+export type { MeshFragment } from "./mesh/fragment.js";
 export type { LegacyMeshInfo, MeshInfo, MultiMeshInfo } from "./mesh/info.js";
 export type { Mesh } from "./mesh/legacy.js";
 export type { Lod, Manifest } from "./mesh/manifest.js";

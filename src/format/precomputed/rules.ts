@@ -31,6 +31,11 @@ export const rules = {
     "fragments of a mesh that lie in no cell of the next coarser lod: Neuroglancer does not draw them",
   ),
   "fragment-decodes": rule(5, "error", "the geometry of a mesh cannot be read or decoded"),
+  "fragment-split": rule(
+    5,
+    "warning",
+    "faces of a mesh across the middle of their cell: Neuroglancer shows them with one of the halves",
+  ),
   "vertex-finite": rule(5, "warning", "coordinates that are NaN or infinite"),
   alignment: rule(4, "error", "records as the Python writer of Neuroglancer up to 2.41.2 misplaces them"),
   "alignment-unknown": rule(4, "info", "records that may or may not be misplaced: their values do not tell"),

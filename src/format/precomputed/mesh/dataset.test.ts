@@ -33,6 +33,8 @@ const findings = async (store: Store): Promise<Finding[]> => {
   for await (const one of precomputed.validate(store, Prefix.root)) found.push(one);
   return found;
 };
+/** Of each mesh below: its triangle goes from corner to corner of the cell, and is not cut in the middle at lod 1. */
+const SPLIT = "precomputed/fragment-split";
 const rulesOf = async (store: Store): Promise<string[]> => (await findings(store)).map(({ rule }) => rule);
 
 /** What cloud-volume says of a mesh; it computes in float32. */
@@ -167,7 +169,7 @@ for (const form of [null, sharding])
       [142, 32, 128],
       [158, 0, 0],
     ]);
-    expect(await findings(store)).toEqual([]);
+    expect(await rulesOf(store)).toEqual(new Array(6).fill(SPLIT));
 
     const dataset = await open(store);
     expect(dataset.levels.length).toBe(2);
@@ -232,7 +234,7 @@ test("a mesh without geometry is there, but nowhere", async () => {
   expect(await ids({ sphere: [0, 0, 0, 1e6] })).toEqual(three);
   expect((await ids({ nearest: [0, 0, 0, 10] })).sort()).toEqual(three);
   expect(await ids({ nearest: [190, 0, 0, 1] })).toEqual([2n ** 61n + 1n]);
-  expect(await findings(store)).toEqual([]);
+  expect(await rulesOf(store)).toEqual(new Array(3).fill(SPLIT));
 });
 
 async function legacy(store: Store): Promise<void> {
@@ -299,6 +301,7 @@ test("damage of a manifest or a fragment is found where it is, and does not hide
     ["precomputed/undrawn", "memory:/1"],
     ["precomputed/fragment-parent", "memory:/1"],
     ["precomputed/fragment-order", "memory:/1"],
+    [SPLIT, "memory:/1"],
     ["precomputed/value-decodes", `memory:/${id(1n)}`],
     ["precomputed/fragment-decodes", `memory:/${id(2n)}`],
     ["precomputed/fragment-decodes", `memory:/${id(2n)}`],
@@ -306,6 +309,7 @@ test("damage of a manifest or a fragment is found where it is, and does not hide
     ["precomputed/fragment-decodes", `memory:/${id(3n)}`],
     ["precomputed/fragment-decodes", `memory:/${id(4n)}`],
     ["precomputed/fragment-decodes", `memory:/${id(4n)}`],
+    [SPLIT, `memory:/${id(5n)}`],
   ]);
   const meshes = await openMeshes(store);
   for (const i of [1n, 2n, 3n, 4n]) await expect(meshes.get(id(i)), `${i}`).rejects.toThrow(Corrupt);
@@ -354,9 +358,9 @@ test('"sharding": null is read, warned of and repaired; an info that is none is 
   const store = memoryStore();
   await written(store, null, 1);
   await writeInfo(store, Prefix.root, { ...MeshInfo.format(info), sharding: null });
-  expect(await rulesOf(store)).toEqual(["precomputed/undrawn"]);
+  expect(await rulesOf(store)).toEqual(["precomputed/undrawn", SPLIT]);
   expect((await precomputed.repair!(store, Prefix.root)).fixed.length).toBe(1);
-  expect(await findings(store)).toEqual([]);
+  expect(await rulesOf(store)).toEqual([SPLIT]);
   await writeInfo(store, Prefix.root, { ...MeshInfo.format(info), vertex_quantization_bits: 12 });
   expect(await rulesOf(store)).toEqual(["precomputed/info"]);
   await expect(open(store)).rejects.toThrow(Corrupt);

@@ -15,44 +15,64 @@ import type { MultiMeshInfo } from "./info.js";
 import type { Mesh } from "./legacy.js";
 import type { Manifest } from "./manifest.js";
 
-/** The fragments of a lod, which lie in `bytes` one after the other, as one mesh. */
-export function decodeLod(
-  manifest: Manifest,
+/** A fragment as it is stored. */
+export interface MeshFragment {
+  /** x, y, z of its cell. */
+  readonly cell: readonly number[];
+  /** x, y, z of each vertex, in steps from the lower corner of the cell. */
+  readonly steps: Int32Array;
+  /** Three vertex numbers each. */
+  readonly faces: Uint32Array;
+}
+
+/** The fragments of a lod with geometry, which lie in `bytes` one after the other. */
+export function* decodeFragments(
+  { lods }: Manifest,
   lod: number,
   bytes: Uint8Array,
-  { quantizationBits, transform }: MultiMeshInfo,
+  bits: number,
   draco: Draco,
   limits: Limits,
   where: string,
-): Mesh {
-  const { cells, sizes } = manifest.lods[lod]!;
-  const parts: { readonly positions: Float64Array; readonly faces: Uint32Array }[] = [];
+): Generator<MeshFragment> {
+  const { cells, sizes } = lods[lod]!;
   let [at, room] = [0, limits.chunkBytes];
   for (let i = 0; i < sizes.length; i++) {
     const size = sizes[i]!;
     if (size === 0) continue;
     const cell = [cells[i]!, cells[sizes.length + i]!, cells[2 * sizes.length + i]!];
     const what = `${where}, fragment ${cell.join(" ")} of lod ${lod}`;
-    const { positions, components, faces } = draco.decodeQuantized(bytes.subarray(at, at + size), limits, what);
+    const { positions: steps, components, faces } = draco.decodeQuantized(bytes.subarray(at, at + size), limits, what);
     at += size;
     if (components !== 3 || faces === undefined)
       throw new Corrupt(
         `${what} should be triangles with positions of 3 numbers, found ${faces ? components : "points"}`,
-        {
-          where,
-        },
+        { where },
       );
-    const placed = placeVertices(manifest, lod, cell, positions, quantizationBits, what);
-    room -= placed.byteLength + faces.byteLength;
+    const beyond = steps.find((step) => step < 0 || step >= 2 ** bits);
+    if (beyond !== undefined)
+      throw new Corrupt(`${what} should have positions from 0 to ${2 ** bits - 1}, found ${beyond}`, { where: what });
+    room -= 2 * steps.byteLength + faces.byteLength; // as float64
     if (room < 0)
       throw new LimitExceeded(
         `${where} should decode to at most ${limits.chunkBytes} bytes at lod ${lod}, found more`,
-        {
-          where,
-        },
+        { where },
       );
-    parts.push({ positions: placed, faces });
+    yield { cell, steps, faces };
   }
+}
+
+/** Fragments of a lod as one mesh in nanometres. */
+export function placeFragments(
+  fragments: Iterable<MeshFragment>,
+  manifest: Manifest,
+  lod: number,
+  { quantizationBits, transform }: MultiMeshInfo,
+): Mesh {
+  const parts = Array.from(fragments, ({ cell, steps, faces }) => ({
+    positions: placeVertices(manifest, lod, cell, steps, quantizationBits),
+    faces,
+  }));
   const { positions, faces } = joinMeshes(parts, Float64Array);
   return { positions: transform === undefined ? positions : Affine.applyAll(transform, positions), faces };
 }
@@ -61,22 +81,16 @@ function placeVertices(
   { chunkShape, gridOrigin, lods }: Manifest,
   lod: number,
   cell: readonly number[],
-  stored: Int32Array,
+  steps: Int32Array,
   bits: number,
-  what: string,
 ): Float64Array {
   const highest = 2 ** bits - 1;
-  const out = new Float64Array(stored.length);
+  const out = new Float64Array(steps.length);
   for (let axis = 0; axis < 3; axis++) {
     const origin = gridOrigin[axis]! + lods[lod]!.offset[axis]!;
     const step = chunkShape[axis]! * 2 ** lod;
     const base = cell[axis]!;
-    for (let i = axis; i < stored.length; i += 3) {
-      const q = stored[i]!;
-      if (q < 0 || q > highest)
-        throw new Corrupt(`${what} should have positions from 0 to ${highest}, found ${q}`, { where: what });
-      out[i] = origin + step * (base + q / highest);
-    }
+    for (let i = axis; i < steps.length; i += 3) out[i] = origin + step * (base + steps[i]! / highest);
   }
   return out;
 }

@@ -10,7 +10,7 @@ import { type InfoAt, readInfo, typeOf } from "../info.js";
 import { ahead } from "../sharded/ahead.js";
 import { decimalNames, readWhole } from "../unsharded.js";
 import { openValues, type ValueNames, type ValueReader } from "../values.js";
-import { boxOf, decodeLod, joinMeshes } from "./fragment.js";
+import { boxOf, decodeFragments, joinMeshes, type MeshFragment, placeFragments } from "./fragment.js";
 import { LEGACY, MeshInfo, MULTI, type MultiMeshInfo } from "./info.js";
 import { LegacyFragment, LegacyManifest, legacyNames, type Mesh } from "./legacy.js";
 import { Manifest } from "./manifest.js";
@@ -28,6 +28,8 @@ export interface MeshOutline {
   box(level: number): Float64Array | undefined;
   /** The geometry of a level, in nanometres; of one that it does not have, the next finer one that it has. */
   read(level?: number, options?: ReadOptions): Promise<Mesh>;
+  /** The same as it is stored, cell by cell; nothing of older meshes, which have none. */
+  cells(level?: number, options?: ReadOptions): Promise<Iterable<MeshFragment>>;
 }
 
 /** A folder of meshes, opened. */
@@ -140,6 +142,7 @@ function legacyOutline({ store, at, url, limits }: Opened, id: bigint, bytes: Ui
       }
       return joinMeshes(parts, Float32Array);
     },
+    cells: async () => [],
   };
 }
 
@@ -147,6 +150,13 @@ function multiOutline(opened: Opened, info: MultiMeshInfo, id: bigint, bytes: Ui
   const { values, url } = opened;
   const where = `${url}/${values.sharding === null ? multiNames.nameOf(id) : id}`;
   const manifest = Manifest.parse(bytes, where);
+  async function cells(level = 0, call: ReadOptions = {}): Promise<Iterable<MeshFragment>> {
+    const limits = { ...opened.limits, ...call.limits };
+    const lod = Manifest.lodAt(manifest, level);
+    const stored = lod === undefined ? new Uint8Array() : await fragmentsOf(opened, id, manifest, lod, limits, call);
+    if (stored.length === 0) return [];
+    return decodeFragments(manifest, lod!, stored, info.quantizationBits, await loadDraco(), limits, where);
+  }
   return {
     id,
     manifest,
@@ -156,13 +166,10 @@ function multiOutline(opened: Opened, info: MultiMeshInfo, id: bigint, bytes: Ui
       const lod = Manifest.lodAt(manifest, level);
       return lod === undefined ? undefined : boxOf(manifest, lod, info.transform);
     },
-    async read(level = 0, call = {}) {
-      const limits = { ...opened.limits, ...call.limits };
-      const lod = Manifest.lodAt(manifest, level);
-      const stored = lod === undefined ? new Uint8Array() : await fragmentsOf(opened, id, manifest, lod, limits, call);
-      if (stored.length === 0) return { positions: new Float64Array(), faces: new Uint32Array() };
-      return decodeLod(manifest, lod!, stored, info, await loadDraco(), limits, where);
+    async read(level = 0, call) {
+      return placeFragments(await cells(level, call), manifest, Manifest.lodAt(manifest, level) ?? 0, info);
     },
+    cells,
   };
 }
 

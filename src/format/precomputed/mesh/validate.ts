@@ -5,6 +5,7 @@ import { folderOf, type InfoAt } from "../info.js";
 import { openSegmentProperties } from "../properties/read.js";
 import { failure, finding } from "../rules.js";
 import { verifyValues } from "../values.js";
+import type { MeshFragment } from "./fragment.js";
 import { MeshInfo } from "./info.js";
 import { Manifest } from "./manifest.js";
 import { type MeshOutline, meshesAt } from "./read.js";
@@ -29,6 +30,7 @@ export async function* validateMeshes(place: InfoAt, options: ValidateOptions = 
   }
   if (level < 4) return;
   const { values, url, outlineOf } = await meshesAt(place, options);
+  const middle = info.kind === "multi" ? 2 ** (info.quantizationBits - 1) : 0;
   if (values.sharding !== null)
     for await (const found of verifyValues(store, at, values.sharding, { ...options, level: 3 }))
       if (found.rule !== "sharded/unreferenced") yield found; // those are the fragments
@@ -37,7 +39,7 @@ export async function* validateMeshes(place: InfoAt, options: ValidateOptions = 
     yield* checkManifest(outline, `${url}/${id}`);
     if (level >= 5)
       for (let lod = 0; lod < outline.levels; lod++)
-        yield* checkGeometry(outline, lod, `${url}/${id}`, { signal, limits });
+        yield* checkGeometry(outline, lod, middle, `${url}/${id}`, { signal, limits });
   });
 }
 
@@ -66,15 +68,42 @@ function* checkManifest({ manifest }: MeshOutline, where: string): Generator<Fin
 async function* checkGeometry(
   outline: MeshOutline,
   lod: number,
+  middle: number,
   where: string,
   options: Pick<ValidateOptions, "signal" | "limits">,
 ): AsyncGenerator<Finding> {
   if (outline.manifest !== undefined && Manifest.lodAt(outline.manifest, lod) !== lod) return; // nothing is stored for it
   try {
-    const { positions } = await outline.read(lod, options);
-    if (!positions.every(Number.isFinite))
-      yield finding("vertex-finite", where, `the mesh has coordinates that are NaN or infinite at level ${lod}`);
+    if (outline.manifest === undefined) {
+      const { positions } = await outline.read(lod, options);
+      if (!positions.every(Number.isFinite))
+        yield finding("vertex-finite", where, "the mesh has coordinates that are NaN or infinite");
+      return;
+    }
+    let across = 0;
+    for (const fragment of await outline.cells(lod, options)) if (lod > 0) across += facesAcross(fragment, middle);
+    if (across > 0)
+      yield finding(
+        "fragment-split",
+        where,
+        `${across} of the faces of lod ${lod} lie across the middle of their cell`,
+      );
   } catch (error) {
     yield failure("fragment-decodes", where, error);
   }
+}
+
+/** Faces with corners on both sides of the middle of their cell, on any axis. */
+function facesAcross({ steps, faces }: MeshFragment, middle: number): number {
+  let count = 0;
+  for (let i = 0; i < faces.length; i += 3) {
+    const [a, b, c] = [3 * faces[i]!, 3 * faces[i + 1]!, 3 * faces[i + 2]!];
+    for (let axis = 0; axis < 3; axis++) {
+      const [p, q, r] = [steps[a + axis]!, steps[b + axis]!, steps[c + axis]!];
+      if (Math.min(p, q, r) >= middle || Math.max(p, q, r) <= middle) continue;
+      count++;
+      break;
+    }
+  }
+  return count;
 }
