@@ -9,6 +9,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Case, LIMITS, type Row, runCase } from "./case.js";
+import { packedTreeCases } from "./packed-tree.js";
 import { precomputedCases } from "./precomputed.js";
 import { zarrCases } from "./zarr.js";
 import { zarrVectorsCases } from "./zarr-vectors.js";
@@ -17,6 +18,7 @@ const runners: { readonly [set: string]: (folder: string) => Case[] } = {
   zarr: zarrCases,
   "zarr-vectors": zarrVectorsCases,
   precomputed: precomputedCases,
+  "packed-tree": packedTreeCases,
 };
 const sets = ["zarr", "zarr-vectors", "precomputed", "packed-tree"];
 

@@ -44,9 +44,10 @@ export const TreeBox = {
     return undefined;
   },
 
-  /** The box that the reference chooses for particles between these corners; without particles it is the unit box. */
-  around(min: Triple, max: Triple): TreeBox {
-    if (min[0] > max[0]) return UNIT;
+  /** The box that the reference chooses around particles, by the lower and upper corner around them; the unit box without any. */
+  around(corners: ArrayLike<number>): TreeBox {
+    const [min, max] = [triple(corners), [corners[3]!, corners[4]!, corners[5]!]];
+    if (min[0] > max[0]!) return UNIT;
     const origin = min.map((low) => low - Math.abs(low) * EPS32);
     const size = min.map((low, axis) => {
       const extent = max[axis]! - low;

@@ -75,6 +75,30 @@ it("WebAssembly and TypeScript put the same particles in the same places, as two
   );
 });
 
+it("WebAssembly and TypeScript find the same particles, and the same box around them", async () => {
+  const value = fc.oneof(
+    fc.constantFrom(-1, 0, 0.25, 0.5, 1, Infinity, Number.NaN),
+    fc.double({ min: -2, max: 2, noNaN: true }),
+  );
+  const set = fc.array(fc.tuple(value, value, value), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(set, fc.nat(40), fc.constantFrom<4 | 8>(4, 8), async (list, from, bytes) => {
+      const start = Math.min(from, list.length);
+      const seen = [await particleRoom(list.length, bytes), plainRoom(list.length, bytes)].map((room) => {
+        room.positions.set(list.flat());
+        const boxed = room.keepBox(start, list.length, 3, -1, 0, 0, 0.5, 1, 1);
+        const inBox = [...room.found.subarray(3, boxed)];
+        const n = room.keepSphere(start, list.length, 0, 0, 0.25, 0, 0.5);
+        const finite = room.bounds(start, list.length);
+        return { inBox, inSphere: [...room.found.subarray(0, n)], finite, box: finite ? [...room.box] : undefined };
+      });
+      expect(seen[0]).toEqual(seen[1]);
+      expect(seen[0]!.finite).toBe(list.slice(start).flat().every(Number.isFinite));
+    }),
+    { numRuns: 200 },
+  );
+});
+
 function twoPointers(list: { point: readonly number[]; i: number }[], axis: number, mid: number): number {
   let [low, high] = [0, list.length - 1];
   for (;;) {

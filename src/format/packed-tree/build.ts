@@ -48,8 +48,8 @@ export async function buildTree(given: ParticlePositions, options: BuildTreeOpti
   const arrays = isInterleaved(given) ? [given] : given;
   const room = await particleRoom(count, arrays.every((array) => array instanceof Float32Array) ? 4 : 8);
   fill(room, given);
-  const around = boundsOf(room.positions);
-  const first = options.box === undefined ? TreeBox.around(...around) : TreeBox.check(options.box);
+  const around = boundsOf(room, 0, count);
+  const first = options.box === undefined ? TreeBox.around(around) : TreeBox.check(options.box);
   const { nodes, box } = divide(room, first, threshold);
   if (inPlace) giveBack(room.positions, given);
   const { order, positions } = room;
@@ -90,30 +90,13 @@ function giveBack(positions: Positions, given: ParticlePositions): void {
     }
 }
 
-/** The corners around all of them; what is not finite has no place in a tree. */
-export function boundsOf(positions: Positions): [min: [number, number, number], max: [number, number, number]] {
-  let [x0, y0, z0, x1, y1, z1] = [Infinity, Infinity, Infinity, -Infinity, -Infinity, -Infinity];
-  let odd = 0;
-  for (let at = 0; at < positions.length; at += 3) {
-    const x = positions[at]!;
-    const y = positions[at + 1]!;
-    const z = positions[at + 2]!;
-    odd += x - x + (y - y) + (z - z); // NaN from the first that is not finite on
-    if (x < x0) x0 = x;
-    if (x > x1) x1 = x;
-    if (y < y0) y0 = y;
-    if (y > y1) y1 = y;
-    if (z < z0) z0 = z;
-    if (z > z1) z1 = z;
+/** The corners around particles; what is not finite has no place in a tree. */
+export function boundsOf(room: ParticleRoom, start: number, stop: number): Float64Array {
+  if (!room.bounds(start, stop)) {
+    const at = room.positions.findIndex((value) => !Number.isFinite(value));
+    throw new InvalidInput(`positions should be finite, found ${room.positions[at]} along ${"xyz"[at % 3]}`);
   }
-  if (odd !== 0) {
-    const at = positions.findIndex((value) => !Number.isFinite(value));
-    throw new InvalidInput(`positions should be finite, found ${positions[at]} as ${"xyz"[at % 3]} of a particle`);
-  }
-  return [
-    [x0, y0, z0],
-    [x1, y1, z1],
-  ];
+  return room.box;
 }
 
 function divide(room: ParticleRoom, first: TreeBox, threshold: number): { nodes: Nodes; box: TreeBox } {

@@ -58,6 +58,13 @@ export function nearestParticles(
   return { offsets, distances: distances.slice(0, n), numbers: found.slice(0, n) };
 }
 
+/** Particles that the kernel looks at before the bound is drawn closer. */
+const PIECE = 64;
+
+/** The children of a node that are still to be visited, by distance: 8 for each of the 255 levels that there can be. */
+const waiting = new Uint32Array(8 * 256);
+const squares = new Float64Array(8 * 256);
+
 /** One search after the other, in the same memory. The best so far are a heap, whose first is the worst of them. */
 class Search {
   readonly squares: Float64Array;
@@ -67,9 +74,6 @@ class Search {
   readonly #most: number;
   readonly #within: number;
   readonly #periods: Triple | undefined;
-  /** The children of a node that are still to be visited, 8 for each level, by distance. */
-  readonly #rows = new Uint32Array(8 * 256);
-  readonly #near = new Float64Array(8 * 256);
   #x = 0;
   #y = 0;
   #z = 0;
@@ -105,16 +109,16 @@ class Search {
     const first = 8 * depth;
     let end = first;
     for (let child = row + ROW; child < ROW * rows[row + NEXT]!; child = ROW * rows[child + NEXT]!) {
-      const near = this.#periods === undefined ? this.#reach(child) : this.#wrappedReach(child, this.#periods);
+      const square = this.#periods === undefined ? this.#reach(child) : this.#wrappedReach(child, this.#periods);
       let at = end++;
-      for (; at > first && this.#near[at - 1]! > near; at--) {
-        this.#near[at] = this.#near[at - 1]!;
-        this.#rows[at] = this.#rows[at - 1]!;
+      for (; at > first && squares[at - 1]! > square; at--) {
+        squares[at] = squares[at - 1]!;
+        waiting[at] = waiting[at - 1]!;
       }
-      this.#near[at] = near;
-      this.#rows[at] = child;
+      squares[at] = square;
+      waiting[at] = child;
     }
-    for (let at = first; at < end && this.#near[at]! <= this.#limit(); at++) this.#visit(this.#rows[at]!, depth + 1);
+    for (let at = first; at < end && squares[at]! <= this.#limit(); at++) this.#visit(waiting[at]!, depth + 1);
   }
 
   /** The square of the distance to the box of a node. */
@@ -147,30 +151,45 @@ class Search {
   }
 
   #leaf(start: number, stop: number): void {
-    const { positions } = this.#particles;
+    const { room, positions } = this.#particles;
     const periods = this.#periods;
+    if (periods !== undefined) {
+      for (let i = start; i < stop; i++) this.#offer(this.#wrappedSquare(i, periods), i);
+      return;
+    }
     const x = this.#x;
     const y = this.#y;
     const z = this.#z;
-    let limit = this.#limit();
-    for (let i = start, at = 3 * start; i < stop; i++, at += 3) {
-      let dx = x - positions[at]!;
-      let dy = y - positions[at + 1]!;
-      let dz = z - positions[at + 2]!;
-      if (periods !== undefined) {
-        dx = wrap(dx, periods[0]);
-        dy = wrap(dy, periods[1]);
-        dz = wrap(dz, periods[2]);
-      }
-      const square = dx * dx + dy * dy + dz * dz;
-      if (square <= limit) {
-        this.#offer(square, i);
-        limit = this.#limit();
+    let from = start;
+    // Once there are as many as asked for, few particles are near enough: the kernel says which.
+    for (; from < stop && this.size < this.#most; from++) {
+      const dx = x - positions[3 * from]!;
+      const dy = y - positions[3 * from + 1]!;
+      const dz = z - positions[3 * from + 2]!;
+      this.#offer(dx * dx + dy * dy + dz * dz, from);
+    }
+    for (; from < stop; from += PIECE) {
+      const n = room.keepSphere(from, Math.min(stop, from + PIECE), 0, x, y, z, this.#limit());
+      for (let k = 0; k < n; k++) {
+        const i = room.found[k]!;
+        const dx = x - positions[3 * i]!;
+        const dy = y - positions[3 * i + 1]!;
+        const dz = z - positions[3 * i + 2]!;
+        this.#offer(dx * dx + dy * dy + dz * dz, i);
       }
     }
   }
 
+  #wrappedSquare(i: number, periods: Triple): number {
+    const { positions } = this.#particles;
+    const dx = wrap(this.#x - positions[3 * i]!, periods[0]);
+    const dy = wrap(this.#y - positions[3 * i + 1]!, periods[1]);
+    const dz = wrap(this.#z - positions[3 * i + 2]!, periods[2]);
+    return dx * dx + dy * dy + dz * dz;
+  }
+
   #offer(square: number, number: number): void {
+    if (square > this.#limit()) return;
     if (this.size < this.#most) {
       let at = this.size++;
       while (at > 0) {

@@ -4,6 +4,7 @@
  * out more. Making them is one walk over the particles, which also finds out whether tree and particles belong together.
  */
 import { Corrupt, InvalidInput } from "../../errors.js";
+import { type ParticleRoom, particleRoom, roomOf } from "../../kernel/tree.js";
 import type { Positions } from "../../model/vectors.js";
 import { boundsOf } from "./build.js";
 import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
@@ -20,6 +21,8 @@ export interface Particles {
   readonly order: Uint32Array | undefined;
   /** For each node the lower and the upper corner around its particles. */
   readonly bounds: Float64Array;
+  /** The positions and the loops over them. */
+  readonly room: ParticleRoom;
 }
 
 /** A tree and the positions of its particles, in the order of the tree. */
@@ -29,8 +32,11 @@ export interface TreeParts {
   readonly order?: Uint32Array | undefined;
 }
 
-/** Puts a tree and its particles together; Corrupt where they do not belong together. */
-export function joinParticles({ tree, positions, order }: TreeParts): Particles {
+/**
+ * Puts a tree and its particles together; Corrupt where they do not belong together. Positions that `buildTree` gave are taken as
+ * they lie, others are copied to where the loops reach them.
+ */
+export async function joinParticles({ tree, positions, order }: TreeParts): Promise<Particles> {
   const count = positions.length / 3;
   const { rows } = tree.nodes;
   const none = count === 0 && tree.nodes.length === 1 && tree.count <= 1; // the phantom of a tree without particles
@@ -38,16 +44,20 @@ export function joinParticles({ tree, positions, order }: TreeParts): Particles 
     throw new Corrupt(`the tree has ${tree.count} particles, and there are the positions of ${count}`);
   if (order !== undefined && order.length !== count)
     throw new InvalidInput(`the order of ${count} particles should be as long, found ${order.length}`);
+  const room = roomOf(positions) ?? (await copied(positions));
   const bounds = new Float64Array(6 * tree.nodes.length);
   for (let row = rows.length - ROW; row >= 0 && count > 0; row -= ROW) {
-    if (isLeaf(rows[row + META]!)) {
-      const [min, max] = boundsOf(positions.subarray(3 * rows[row + START]!, 3 * rows[row + STOP]!));
-      bounds.set(min, (6 * row) / ROW);
-      bounds.set(max, (6 * row) / ROW + 3);
-    } else around(bounds, rows, row);
+    if (isLeaf(rows[row + META]!)) bounds.set(boundsOf(room, rows[row + START]!, rows[row + STOP]!), (6 * row) / ROW);
+    else around(bounds, rows, row);
   }
   if (count > 0) checkCells(tree, bounds);
-  return { tree, count, positions, order, bounds };
+  return { tree, count, positions: room.positions, order, bounds, room };
+}
+
+async function copied(positions: Positions): Promise<ParticleRoom> {
+  const room = await particleRoom(positions.length / 3, positions instanceof Float32Array ? 4 : 8);
+  room.positions.set(positions);
+  return room;
 }
 
 /** The box of a node around those of its children. */

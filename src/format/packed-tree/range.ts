@@ -1,10 +1,11 @@
 /** Which particles are in a region, and how many: exactly those that a test of every one would find. */
 import { InvalidInput } from "../../errors.js";
+import { FOUND } from "../../kernel/tree.js";
 import type { Triple } from "./box.js";
 import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
 import type { Particles } from "./particles.js";
 import { imagesOf } from "./periodic.js";
-import { INSIDE, PARTLY, type RegionTest, regionTest, type TreeRegion } from "./region.js";
+import { INSIDE, OUTSIDE, PARTLY, type RegionTest, regionTest, type TreeRegion } from "./region.js";
 
 /** How to ask. */
 export interface RangeOptions {
@@ -22,9 +23,12 @@ export interface Answers {
 
 /** The particles in a region. */
 export function particlesIn(particles: Particles, region: TreeRegion, options: RangeOptions = {}): Uint32Array {
-  const list = new List();
-  collect(particles, region, options, list);
-  return list.numbers.slice(0, list.length);
+  const order = orderFor(particles, options);
+  const images = imagesOf(region, particles, options.periodic);
+  const numbers = joined(images.map((image) => collect(particles, regionTest(image))));
+  const out = images.length > 1 ? ascending(numbers) : numbers;
+  if (order !== undefined) for (let i = 0; i < out.length; i++) out[i] = order[out[i]!]!;
+  return out;
 }
 
 /** The particles in each of several regions. */
@@ -33,20 +37,17 @@ export function particlesInEach(
   regions: readonly TreeRegion[],
   options: RangeOptions = {},
 ): Answers {
-  const list = new List();
+  const answers = regions.map((region) => particlesIn(particles, region, options));
   const offsets = new Float64Array(regions.length + 1);
-  for (const [i, region] of regions.entries()) {
-    collect(particles, region, options, list);
-    offsets[i + 1] = list.length;
-  }
-  return { offsets, numbers: list.numbers.slice(0, list.length) };
+  for (const [i, { length }] of answers.entries()) offsets[i + 1] = offsets[i]! + length;
+  return { offsets, numbers: joined(answers) };
 }
 
 /** How many particles are in a region. */
 export function countIn(particles: Particles, region: TreeRegion, options: RangeOptions = {}): number {
   const images = imagesOf(region, particles, options.periodic);
   if (images.length > 1) return particlesIn(particles, region, options).length;
-  return images.length === 0 ? 0 : countWith(particles, regionTest(images[0]!));
+  return images.length === 0 ? 0 : count(particles, regionTest(images[0]!));
 }
 
 /** How many particles are in each of several regions. */
@@ -56,32 +57,6 @@ export const countInEach = (
   options: RangeOptions = {},
 ): Float64Array => Float64Array.from(regions, (region) => countIn(particles, region, options));
 
-/** Numbers, as many as there come. */
-class List {
-  numbers = new Uint32Array(1024);
-  length = 0;
-
-  /** Room for so many more, and one behind them, which tests without branches write to. */
-  room(more: number): Uint32Array {
-    const needed = this.length + more + 1;
-    if (needed > this.numbers.length) {
-      const grown = new Uint32Array(Math.max(needed, 2 * this.numbers.length));
-      grown.set(this.numbers.subarray(0, this.length));
-      this.numbers = grown;
-    }
-    return this.numbers;
-  }
-}
-
-function collect(particles: Particles, region: TreeRegion, options: RangeOptions, list: List): void {
-  const order = orderFor(particles, options);
-  const first = list.length;
-  const images = imagesOf(region, particles, options.periodic);
-  for (const image of images) collectWith(particles, regionTest(image), list);
-  if (images.length > 1) list.length = first + ascending(list.numbers.subarray(first, list.length));
-  if (order !== undefined) for (let i = first; i < list.length; i++) list.numbers[i] = order[list.numbers[i]!]!;
-}
-
 /** What numbers of the tree have to be replaced by; undefined where they are to stay. */
 export function orderFor({ order }: Particles, { numbers = "tree" }: RangeOptions): Uint32Array | undefined {
   if (numbers === "tree") return undefined;
@@ -90,46 +65,67 @@ export function orderFor({ order }: Particles, { numbers = "tree" }: RangeOption
   return order;
 }
 
-function collectWith({ tree, positions, bounds, count }: Particles, test: RegionTest, list: List): void {
+/** The ranges of nodes that are inside whole, and of leaves that are partly: start, stop and whether it is whole. */
+function ranges({ tree, bounds, count }: Particles, test: RegionTest): number[] {
   const { rows } = tree.nodes;
+  const out: number[] = [];
   for (let row = 0; row < rows.length && count > 0; ) {
     const met = test.relation(bounds, (6 * row) / ROW);
-    const leaf = isLeaf(rows[row + META]!);
-    if (met === INSIDE || (met === PARTLY && leaf)) {
-      const start = rows[row + START]!;
-      const stop = rows[row + STOP]!;
-      const out = list.room(stop - start);
-      const n = list.length;
-      list.length = met === INSIDE ? all(start, stop, out, n) : test.keep(positions, start, stop, out, n);
-    }
-    row = met === PARTLY && !leaf ? row + ROW : ROW * rows[row + NEXT]!;
+    const inner = met === PARTLY && !isLeaf(rows[row + META]!);
+    if (met !== OUTSIDE && !inner) out.push(rows[row + START]!, rows[row + STOP]!, met);
+    row = inner ? row + ROW : ROW * rows[row + NEXT]!;
   }
+  return out;
 }
 
-function all(start: number, stop: number, out: Uint32Array, n: number): number {
-  for (let i = start; i < stop; i++) out[n++] = i;
-  return n;
-}
-
-function countWith({ tree, positions, bounds, count }: Particles, test: RegionTest): number {
-  const { rows } = tree.nodes;
+/** The numbers of the particles in a region. */
+function collect(particles: Particles, test: RegionTest): Uint32Array {
+  const { room } = particles;
+  const list = ranges(particles, test);
+  let most = 0;
+  for (let k = 0; k < list.length; k += 3) most += list[k + 1]! - list[k]!;
+  const out = new Uint32Array(most);
   let n = 0;
-  for (let row = 0; row < rows.length && count > 0; ) {
-    const met = test.relation(bounds, (6 * row) / ROW);
-    const leaf = isLeaf(rows[row + META]!);
-    const start = rows[row + START]!;
-    const stop = rows[row + STOP]!;
-    if (met === INSIDE) n += stop - start;
-    else if (met === PARTLY && leaf) n += test.count(positions, start, stop);
-    row = met === PARTLY && !leaf ? row + ROW : ROW * rows[row + NEXT]!;
+  for (let k = 0; k < list.length; k += 3) {
+    const stop = list[k + 1]!;
+    if (list[k + 2] === INSIDE) for (let i = list[k]!; i < stop; i++) out[n++] = i;
+    else
+      for (let from = list[k]!; from < stop; from += FOUND) {
+        const found = test.keep(room, from, Math.min(stop, from + FOUND), 0);
+        for (let i = 0; i < found; i++) out[n++] = room.found[i]!;
+      }
   }
-  return n;
+  return 2 * n < most ? out.slice(0, n) : out.subarray(0, n);
 }
 
-/** Sorts, and leaves each number once; how many there are. */
-function ascending(numbers: Uint32Array): number {
+function count(particles: Particles, test: RegionTest): number {
+  const list = ranges(particles, test);
+  let sum = 0;
+  for (let k = 0; k < list.length; k += 3) {
+    const stop = list[k + 1]!;
+    if (list[k + 2] === INSIDE) sum += stop - list[k]!;
+    else
+      for (let from = list[k]!; from < stop; from += FOUND)
+        sum += test.keep(particles.room, from, Math.min(stop, from + FOUND), 0);
+  }
+  return sum;
+}
+
+function joined(pieces: readonly Uint32Array[]): Uint32Array {
+  if (pieces.length === 1) return pieces[0]!;
+  const out = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    out.set(piece, at);
+    at += piece.length;
+  }
+  return out;
+}
+
+/** In order, each number once. */
+function ascending(numbers: Uint32Array): Uint32Array {
   numbers.sort();
   let n = 0;
   for (let i = 0; i < numbers.length; i++) if (i === 0 || numbers[i] !== numbers[i - 1]) numbers[n++] = numbers[i]!;
-  return n;
+  return numbers.subarray(0, n);
 }

@@ -6,7 +6,7 @@
  * numbers, so no particle of a box is nearer or farther than these, to the last bit.
  */
 import { InvalidInput } from "../../errors.js";
-import type { Positions } from "../../model/vectors.js";
+import type { ParticleRoom } from "../../kernel/tree.js";
 import { type Triple, triple } from "./box.js";
 
 /** A box by its lower and its upper corner, or a sphere by its centre and its radius. */
@@ -21,9 +21,8 @@ export type Relation = typeof OUTSIDE | typeof PARTLY | typeof INSIDE;
 export interface RegionTest {
   /** Of the box whose lower and upper corner are the six numbers at a place. */
   relation(bounds: Float64Array, at: number): Relation;
-  /** Writes the numbers of those particles in it that lie from `start` up to `stop`, from out[n] on; the n behind them. */
-  keep(positions: Positions, start: number, stop: number, out: Uint32Array, n: number): number;
-  count(positions: Positions, start: number, stop: number): number;
+  /** Writes the numbers of those from `start` up to `stop` that are in it to found[n] of the room and behind; the n behind them. */
+  keep(room: ParticleRoom, start: number, stop: number, n: number): number;
 }
 
 /** The tests of a region; InvalidInput where it is none. */
@@ -58,26 +57,7 @@ function boxTest([x0, y0, z0]: Triple, [x1, y1, z1]: Triple): RegionTest {
       if (bx < x0 || ax > x1 || by < y0 || ay > y1 || bz < z0 || az > z1) return OUTSIDE;
       return ax >= x0 && bx <= x1 && ay >= y0 && by <= y1 && az >= z0 && bz <= z1 ? INSIDE : PARTLY;
     },
-    keep(p, start, stop, out, n) {
-      for (let i = start, at = 3 * start; i < stop; i++, at += 3) {
-        const x = p[at]!;
-        const y = p[at + 1]!;
-        const z = p[at + 2]!;
-        out[n] = i;
-        n += Number(x >= x0) & Number(x <= x1) & Number(y >= y0) & Number(y <= y1) & Number(z >= z0) & Number(z <= z1);
-      }
-      return n;
-    },
-    count(p, start, stop) {
-      let n = 0;
-      for (let at = 3 * start; at < 3 * stop; at += 3) {
-        const x = p[at]!;
-        const y = p[at + 1]!;
-        const z = p[at + 2]!;
-        n += Number(x >= x0) & Number(x <= x1) & Number(y >= y0) & Number(y <= y1) & Number(z >= z0) & Number(z <= z1);
-      }
-      return n;
-    },
+    keep: (room, start, stop, n) => room.keepBox(start, stop, n, x0, y0, z0, x1, y1, z1),
   };
 }
 
@@ -98,25 +78,6 @@ function sphereTest([x, y, z]: Triple, radius: number): RegionTest {
       const far = Math.max(ax * ax, bx * bx) + Math.max(ay * ay, by * by) + Math.max(az * az, bz * bz);
       return far <= most ? INSIDE : PARTLY;
     },
-    keep(p, start, stop, out, n) {
-      for (let i = start, at = 3 * start; i < stop; i++, at += 3) {
-        const dx = x - p[at]!;
-        const dy = y - p[at + 1]!;
-        const dz = z - p[at + 2]!;
-        out[n] = i;
-        n += Number(dx * dx + dy * dy + dz * dz <= most);
-      }
-      return n;
-    },
-    count(p, start, stop) {
-      let n = 0;
-      for (let at = 3 * start; at < 3 * stop; at += 3) {
-        const dx = x - p[at]!;
-        const dy = y - p[at + 1]!;
-        const dz = z - p[at + 2]!;
-        n += Number(dx * dx + dy * dy + dz * dz <= most);
-      }
-      return n;
-    },
+    keep: (room, start, stop, n) => room.keepSphere(start, stop, n, x, y, z, most),
   };
 }

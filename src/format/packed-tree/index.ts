@@ -1,0 +1,21 @@
+/** PackedTree: octrees over particles, read, verified, built and asked. */
+export { TreeBox, type Triple } from "./box.js";
+export { type BuildTreeOptions, type BuiltTree, buildTree, type ParticlePositions } from "./build.js";
+export { encodeTree } from "./encode.js";
+export type { TreeHeader } from "./header.js";
+export { type NearestOptions, type Neighbours, nearestParticles } from "./nearest.js";
+export type { Nodes } from "./nodes.js";
+export { type ParseTreeOptions, parseTree } from "./parse.js";
+export { inTreeOrder, joinParticles, type Particles, type TreeParts } from "./particles.js";
+export {
+  type Answers,
+  countIn,
+  countInEach,
+  particlesIn,
+  particlesInEach,
+  type RangeOptions,
+} from "./range.js";
+export type { TreeRegion } from "./region.js";
+export { type SliceOptions, slicesIn } from "./slices.js";
+export type { PackedTree } from "./types.js";
+export { validateTree } from "./validate.js";
