@@ -1,85 +1,101 @@
-/** Annotations that come in batches, gathered into one list of records, with the objects that each belongs to. */
-import { concat } from "../../../bytes/concat.js";
-import { radixOrder } from "../../../bytes/radix.js";
+/**
+ * Annotations on their way into the indexes of a collection, in bounded memory: by their ids, by the objects that they belong to,
+ * and in the random order that the spatial index takes them in. What does not fit is put aside.
+ *
+ * | row                    | bytes                                                          |
+ * |------------------------|----------------------------------------------------------------|
+ * | by id                  | the value itself: record, objects of each relationship          |
+ * | by object, by order    | id of 8 bytes, record                                           |
+ */
+import { murmur3OfWords } from "../../../bytes/hash/murmur3.js";
 import { InvalidInput } from "../../../errors.js";
 import { wordsOf } from "../sharded/place.js";
-import type { AnnotationInfo } from "./info.js";
-import { type Annotations, encodeRecords, type RecordForm, type Records } from "./list.js";
+import { extent } from "./cells.js";
+import type { Grouped } from "./grouped.js";
+import { type Annotations, encodeOne, encodeRecords, type RecordForm } from "./list.js";
 
-/** All of them. */
-export interface Gathered extends Pick<Annotations, "ids" | "points" | "offsets"> {
-  readonly records: Records;
-  /** For each relationship, for each annotation, the objects. */
-  readonly related: readonly (readonly BigUint64Array[])[];
+export interface Gathering {
+  /** Checks a batch and takes it in; InvalidInput where it does not fit, and then nothing of it is taken. */
+  add(annotations: Annotations): Promise<void>;
+  readonly byId: Grouped;
+  /** For each relationship. */
+  readonly byObject: readonly Grouped[];
+  readonly byOrder: Grouped;
+  /** The corners of what all of them take; nothing where there are none. */
+  readonly lower: number[];
+  readonly upper: number[];
+  /** When nothing is being taken in; whether all of it came in whole. */
+  settled(): Promise<boolean>;
 }
 
-/** Checks a batch, and makes its records; InvalidInput where it does not fit. */
-export function gatherBatch(annotations: Annotations, form: RecordForm): Gathered {
-  const { ids, points, offsets } = annotations;
-  const records = encodeRecords(annotations, form);
-  if (!points.every(Number.isFinite))
-    throw new InvalidInput("annotations should have finite coordinates: others are in no cell of a spatial index");
-  const related = form.info.relationships.map(({ id }) => {
-    const own = annotations.related?.get(id);
-    if (own === undefined) return Array.from(ids, () => NONE);
-    if (own.offsets.length !== ids.length + 1 || own.offsets[ids.length] !== own.ids.length)
-      throw new InvalidInput(
-        `the relationship ${id} should have ${ids.length + 1} offsets into its ids, found ${own.offsets.length} into ${own.ids.length}`,
-      );
-    return Array.from(ids, (_, i) => own.ids.slice(own.offsets[i]!, own.offsets[i + 1]!));
-  });
-  return { ids: ids.slice(), points: points.slice(), offsets: offsets.slice(), records, related };
-}
+/** `seed` is that of the random order. */
+export function gathering(form: RecordForm, seed: number, group: (order?: "any" | "ascending") => Grouped): Gathering {
+  const { type, dimensions, relationships } = form.info;
+  const rank = dimensions.length;
+  const byId = group();
+  const byOrder = group("ascending");
+  const byObject = relationships.map(() => group());
+  const lower: number[] = new Array(rank).fill(Number.POSITIVE_INFINITY);
+  const upper: number[] = new Array(rank).fill(Number.NEGATIVE_INFINITY);
+  const hash = new Uint32Array(2);
+  let last: Promise<void> = Promise.resolve();
+  let whole = true;
 
-const NONE = new BigUint64Array();
-
-/** The batches as one; InvalidInput where an id comes twice. */
-export function gatherAll(batches: readonly Gathered[], relationships: AnnotationInfo["relationships"]): Gathered {
-  const ids = joined(
-    batches.map((own) => own.ids),
-    BigUint64Array,
-  );
-  const points = joined(
-    batches.map((own) => own.points),
-    Float32Array,
-  );
-  const offsets = new Uint32Array(ids.length + 1);
-  const starts = new Float64Array(ids.length + 1);
-  let [row, point, byte] = [0, 0, 0];
-  for (const own of batches) {
-    for (let i = 0; i < own.ids.length; i++) {
-      offsets[row + i + 1] = point + own.offsets[i + 1]!;
-      starts[row + i + 1] = byte + own.records.starts[i + 1]!;
+  async function add(annotations: Annotations): Promise<void> {
+    const { ids, points, offsets } = annotations;
+    const records = encodeRecords(annotations, form);
+    if (!points.every(Number.isFinite))
+      throw new InvalidInput("annotations should have finite coordinates: others are in no cell of a spatial index");
+    const related = relationships.map(({ id }) => objectsOf(annotations, id));
+    const before = whole;
+    whole = false; // until all of it is in
+    const words = wordsOf(ids);
+    for (let i = 0; i < ids.length; i++) {
+      const [low, high] = [words[2 * i]!, words[2 * i + 1]!];
+      const own = related.map((objects) => objects(i));
+      await byId.add(low, high, encodeOne(records, i, own));
+      const row = new Uint8Array(8 + records.starts[i + 1]! - records.starts[i]!);
+      new DataView(row.buffer).setBigUint64(0, ids[i]!, true);
+      row.set(records.bytes.subarray(records.starts[i]!, records.starts[i + 1]!), 8);
+      murmur3OfWords((low ^ seed) >>> 0, high, hash);
+      await byOrder.add(hash[1]!, hash[0]!, row);
+      for (const [r, objects] of own.entries()) {
+        // An annotation that names an object twice is there once.
+        for (const object of new Set(objects))
+          await byObject[r]!.add(Number(object & 0xffffffffn), Number(object >> 32n), row);
+      }
+      const [min, max] = extent(type, points, offsets[i]!, offsets[i + 1]!, rank);
+      for (let axis = 0; axis < rank; axis++) {
+        lower[axis] = Math.min(lower[axis]!, min[axis]!);
+        upper[axis] = Math.max(upper[axis]!, max[axis]!);
+      }
     }
-    row += own.ids.length;
-    point = offsets[row]!;
-    byte = starts[row]!;
+    whole = before;
   }
-  refuseRepeats(ids);
+
   return {
-    ids,
-    points,
-    offsets,
-    records: { bytes: concat(batches.map((own) => own.records.bytes)), starts },
-    related: relationships.map((_, r) => batches.flatMap((own) => own.related[r]!)),
+    ...{ byId, byObject, byOrder, lower, upper },
+    add(annotations) {
+      const mine = last.then(() => add(annotations)); // one after the other, also where nobody waits
+      last = mine.catch(() => {});
+      return mine;
+    },
+    async settled() {
+      await last;
+      return whole;
+    },
   };
 }
 
-function joined<T extends BigUint64Array | Float32Array>(pieces: readonly T[], Type: new (length: number) => T): T {
-  const out = new Type(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    (out as Float32Array).set(piece as Float32Array, at);
-    at += piece.length;
-  }
-  return out;
+/** The objects of each annotation by a relationship. */
+function objectsOf({ ids, related }: Annotations, id: string): (row: number) => BigUint64Array {
+  const own = related?.get(id);
+  if (own === undefined) return () => NONE;
+  if (own.offsets.length !== ids.length + 1 || own.offsets[ids.length] !== own.ids.length)
+    throw new InvalidInput(
+      `the relationship ${id} should have ${ids.length + 1} offsets into its ids, found ${own.offsets.length} into ${own.ids.length}`,
+    );
+  return (row) => own.ids.subarray(own.offsets[row]!, own.offsets[row + 1]!);
 }
 
-function refuseRepeats(ids: BigUint64Array): void {
-  const words = wordsOf(ids);
-  const half = (which: 0 | 1) => Uint32Array.from(ids, (_, i) => words[2 * i + which]!);
-  const order = radixOrder([half(0), half(1)], ids.length);
-  for (let i = 1; i < order.length; i++)
-    if (ids[order[i]!] === ids[order[i - 1]!])
-      throw new InvalidInput(`the annotation ${ids[order[i]!]} comes twice, but an id may come once`);
-}
+const NONE = new BigUint64Array();

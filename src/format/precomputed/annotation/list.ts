@@ -190,6 +190,21 @@ export function encodeList(
   return out;
 }
 
+/** The same out of rows that are an id and its record each. */
+export function joinList(rows: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const out = new Uint8Array(8 + rows.reduce((sum, { length }) => sum + length, 0));
+  U64.set(out, 0, BigInt(rows.length));
+  let at = 8;
+  let id = out.length - 8 * rows.length;
+  for (const row of rows) {
+    out.set(row.subarray(8), at);
+    out.set(row.subarray(0, 8), id);
+    at += row.length - 8;
+    id += 8;
+  }
+  return out;
+}
+
 /** The value of one annotation; `related` has its object ids for each relationship. */
 export function encodeOne(
   { bytes, starts }: Records,

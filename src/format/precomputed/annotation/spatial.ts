@@ -9,66 +9,93 @@
  *
  * Annotations that span more than an eighth of everything come first: in a fine level they would be in thousands of cells.
  */
-import { murmur3OfWords } from "../../../bytes/hash/murmur3.js";
-import { radixOrder } from "../../../bytes/radix.js";
-import { wordsOf } from "../sharded/place.js";
 import { extent, touchedCells } from "./cells.js";
+import type { Grouped } from "./grouped.js";
 import type { AnnotationInfo } from "./info.js";
-import type { Annotations } from "./list.js";
+import { pointsPer } from "./layout.js";
 
 /** One level: the rows in each cell, by the cell's number (the first axis runs fastest). */
 export interface LevelCells {
   readonly gridShape: readonly number[];
   readonly chunkSize: readonly number[];
   readonly limit: number;
-  readonly cells: ReadonlyMap<number, readonly number[]>;
-}
-
-export interface SamplingOptions {
-  /** At most so many annotations in a cell. */
-  readonly limit: number;
-  /** Another seed is another random order. */
-  readonly seed: number;
+  readonly annotations: number;
+  readonly cells: Grouped;
 }
 
 const MAX_LEVELS = 24;
 const MAX_CELLS = 2 ** 48; // so that a cell has a number
 
-export function spatialLevels(
-  info: Pick<AnnotationInfo, "type" | "dimensions" | "lower" | "upper">,
-  annotations: Pick<Annotations, "ids" | "points" | "offsets">,
-  { limit, seed }: SamplingOptions,
-): LevelCells[] {
-  const { type, dimensions, lower, upper } = info;
-  const { points, offsets } = annotations;
-  const order = randomOrder(info, annotations, seed);
+type Space = Pick<AnnotationInfo, "type" | "dimensions" | "lower" | "upper">;
+
+/**
+ * Level after level, of annotations in their random order (gathered.ts); `limit` is that of a cell, `group` makes what gathers the
+ * cells of a level. What is in memory are the numbers of annotations in the cells of a level.
+ */
+export async function* spatialLevels(
+  space: Space,
+  byOrder: Grouped,
+  limit: number,
+  group: () => Grouped,
+): AsyncGenerator<LevelCells> {
+  const { type, dimensions, lower, upper } = space;
   const size = lower.map((low, axis) => upper[axis]! - low);
-  const levels: LevelCells[] = [];
+  const rows = largeFirst(space, byOrder);
+  let next = await rows.next();
   let gridShape = lower.map(() => 1);
-  for (let next = 0; next < order.length || levels.length === 0; gridShape = finer(gridShape, size, dimensions)) {
+  for (let level = 0; !next.done || level === 0; level++, gridShape = finer(gridShape, size, dimensions)) {
     const chunkSize = size.map((own, axis) => own / gridShape[axis]!);
-    const last = levels.length === MAX_LEVELS - 1 || cellCount(finer(gridShape, size, dimensions)) > MAX_CELLS;
+    const last = level === MAX_LEVELS - 1 || cellCount(finer(gridShape, size, dimensions)) > MAX_CELLS;
     const grid = { lower, gridShape, chunkSize };
-    const cells = new Map<number, number[]>();
+    const [cells, counts] = [group(), new Map<number, number>()];
     const touched: number[] = [];
-    let most = 0;
-    for (; next < order.length; next++) {
-      const row = order[next]!;
+    let [most, annotations] = [0, 0];
+    for (; !next.done; next = await rows.next(), annotations++) {
+      const { row, points, count } = next.value;
       touched.length = 0;
-      touchedCells(type, points, offsets[row]!, offsets[row + 1]!, grid, (cell) =>
-        touched.push(cellNumber(cell, gridShape)),
-      );
-      if (!last && touched.some((cell) => (cells.get(cell)?.length ?? 0) >= limit)) break;
+      touchedCells(type, points, 0, count, grid, (cell) => touched.push(cellNumber(cell, gridShape)));
+      if (!last && touched.some((cell) => (counts.get(cell) ?? 0) >= limit)) break;
       for (const cell of touched) {
-        const rows = cells.get(cell);
-        if (rows === undefined) cells.set(cell, [row]);
-        else rows.push(row);
-        most = Math.max(most, cells.get(cell)!.length);
+        const there = 1 + (counts.get(cell) ?? 0);
+        counts.set(cell, there);
+        most = Math.max(most, there);
+        await cells.add(cell >>> 0, Math.floor(cell / 2 ** 32), row);
       }
     }
-    levels.push({ gridShape, chunkSize, limit: Math.max(limit, most), cells });
+    yield { gridShape, chunkSize, limit: Math.max(limit, most), annotations, cells };
   }
-  return levels;
+}
+
+/** The number of a cell by the words of its key. */
+export const cellOfKey = ({ low, high }: { readonly low: number; readonly high: number }): number =>
+  high * 2 ** 32 + low;
+
+interface Row {
+  /** As it was gathered. */
+  readonly row: Uint8Array;
+  /** Its points, `count` of them; the next row's take their place. */
+  readonly points: Float32Array;
+  readonly count: number;
+}
+
+/** All rows in their random order, those that span much before all others. */
+async function* largeFirst({ type, dimensions, lower, upper }: Space, byOrder: Grouped): AsyncGenerator<Row> {
+  const rank = dimensions.length;
+  const fixed = pointsPer(type);
+  let points = new Float32Array(rank * (fixed ?? 64));
+  const isLarge = (count: number): boolean => {
+    const [min, max] = extent(type, points, 0, count, rank);
+    return min.some((low, axis) => 8 * (max[axis]! - low) > upper[axis]! - lower[axis]!);
+  };
+  for (const large of type === "point" ? [false] : [true, false])
+    for await (const { rows } of byOrder.groups())
+      for (const row of rows) {
+        const start = 8 + (fixed === undefined ? 4 : 0);
+        const count = fixed ?? new DataView(row.buffer, row.byteOffset + 8).getUint32(0, true);
+        if (count * rank > points.length) points = new Float32Array(2 * count * rank);
+        new Uint8Array(points.buffer).set(row.subarray(start, start + 4 * rank * count));
+        if (isLarge(count) === large) yield { row, points, count };
+      }
 }
 
 /** The coordinates of a numbered cell. */
@@ -98,23 +125,4 @@ function finer(
   const lengths = gridShape.map((count, axis) => (size[axis]! / count) * dimensions[axis]!.scale);
   const longest = Math.max(...lengths);
   return gridShape.map((count, axis) => (lengths[axis]! * Math.SQRT2 > longest ? 2 * count : count));
-}
-
-function randomOrder(
-  { type, lower, upper }: Pick<AnnotationInfo, "type" | "lower" | "upper">,
-  { ids, points, offsets }: Pick<Annotations, "ids" | "points" | "offsets">,
-  seed: number,
-): Uint32Array {
-  const count = ids.length;
-  const words = wordsOf(ids);
-  const [first, second, small] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
-  const hash = new Uint32Array(2);
-  for (let row = 0; row < count; row++) {
-    murmur3OfWords((words[2 * row]! ^ seed) >>> 0, words[2 * row + 1]!, hash);
-    first[row] = hash[0]!;
-    second[row] = hash[1]!;
-    const [min, max] = extent(type, points, offsets[row]!, offsets[row + 1]!, lower.length);
-    small[row] = min.some((low, axis) => 8 * (max[axis]! - low) > upper[axis]! - lower[axis]!) ? 0 : 1;
-  }
-  return radixOrder([second, first, small], count);
 }

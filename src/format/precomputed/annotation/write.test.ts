@@ -8,7 +8,7 @@ import { Key, Prefix } from "../../../store/key.js";
 import { memoryStore } from "../../../store/memory.js";
 import type { Store } from "../../../store/types.js";
 import { serveStore } from "../../../testing/http-server.js";
-import { recordingStore } from "../../../testing/observe.js";
+import { faultyStore, recordingStore } from "../../../testing/observe.js";
 import { precomputed } from "../index.js";
 import { writeInfo } from "../info.js";
 import type { AnnotationDataset } from "./dataset.js";
@@ -309,4 +309,82 @@ test("what cannot be written is refused", async () => {
   const { prefixes } = await store.children(Prefix.root);
   expect(prefixes).toEqual(["by_id/", "rel_0/", "spatial0/"]); // the finer levels have gone with what they were of
   expect(await findings(store)).toEqual([]);
+});
+
+async function filesOf(store: Store): Promise<Map<string, string>> {
+  const all = new Map<string, string>();
+  for await (const { key } of store.list(Prefix.root))
+    all.set(key, Buffer.from((await store.get(key))!).toString("base64"));
+  return new Map([...all].sort());
+}
+
+for (const type of ANNOTATION_TYPES)
+  test(`${type} annotations are written to the same bytes in however little memory, and in however many batches`, async () => {
+    for (const sharded of [true, false]) {
+      const store = memoryStore();
+      await write(store, type, 500, { limit: 12, sharded });
+      const all = annotations(type, 500);
+      const piecewise = recordingStore(memoryStore());
+      const options = { limit: 12, sharded, maxMemory: 9000 };
+      const writer = await createAnnotations(piecewise, Prefix.root, describe(type), options);
+      for (let from = 0; from < 500; from += 125) await writer.add(slice(all, from, from + 125));
+      await writer.commit();
+      expect(piecewise.log.filter(({ kind, at }) => kind === "set" && at.includes("/spill-")).length).toBeGreaterThan(
+        9,
+      );
+      expect(await filesOf(piecewise)).toEqual(await filesOf(store));
+    }
+  });
+
+function slice(all: Annotations, from: number, to: number): Annotations {
+  const [first, last] = [all.offsets[from]!, all.offsets[to]!];
+  const cell = all.related!.get("cell")!;
+  return {
+    ids: all.ids.slice(from, to),
+    offsets: all.offsets.slice(from, to + 1).map((offset) => offset - first),
+    points: all.points.slice(3 * first, 3 * last),
+    properties: new Map(
+      [...all.properties].map(([id, values]) => {
+        const channels = values.length / all.ids.length;
+        return [id, values.slice(channels * from, channels * to)];
+      }),
+    ),
+    related: new Map([
+      ["cell", { offsets: cell.offsets.slice(0, to - from + 1), ids: cell.ids.slice(from, to) }], // one each
+    ]),
+  };
+}
+
+test("what is given up, or fails on the way, leaves nothing", async () => {
+  const below = memoryStore();
+  const all = annotations("line", 300);
+  const begin = (store: Store) =>
+    createAnnotations(store, Prefix.root, describe("line"), { limit: 12, maxMemory: 9000 });
+  const writer = await begin(below);
+  await writer.add(all);
+  expect((await filesOf(below)).size).toBeGreaterThan(0); // put aside
+  await writer.abort();
+  await writer.abort();
+  expect(await filesOf(below)).toEqual(new Map());
+  await expect(writer.add(all)).rejects.toThrow(/already been committed or aborted/);
+  await expect(writer.commit()).rejects.toThrow(/already been committed or aborted/);
+
+  const failing = await begin(
+    faultyStore(below, ({ kind, at }) => {
+      if (kind === "write" && at.startsWith("spatial2/")) throw new Conflict("no more");
+    }),
+  );
+  await failing.add(all);
+  await expect(failing.commit()).rejects.toThrow("no more");
+  expect(await filesOf(below)).toEqual(new Map());
+
+  let puts = 0;
+  const torn = await begin(
+    faultyStore(below, ({ kind, at }) => {
+      if (kind === "set" && at.includes("spill-") && ++puts === 3) throw new Conflict("not aside");
+    }),
+  );
+  await expect(torn.add(all)).rejects.toThrow("not aside");
+  await expect(torn.commit()).rejects.toThrow(/has failed/);
+  expect(await filesOf(below)).toEqual(new Map());
 });

@@ -4,24 +4,26 @@
  * Everything is written in the one form that all readers take: the type in upper case, properties in the order in which their
  * values are stored, no member that is null.
  *
- * What goes where in the spatial index depends on all annotations, so that they are held in memory, as their records.
+ * Annotations are gathered in bounded memory (gathered.ts): how values are spread over shards, and what goes where in the spatial
+ * index, depends on all of them.
  */
 import { Conflict, InvalidInput } from "../../../errors.js";
 import type { FormatOptions } from "../../../model/format.js";
 import { Morton } from "../../../space/morton.js";
-import { Key, Prefix } from "../../../store/key.js";
+import { Key, LOGS, Prefix } from "../../../store/key.js";
+import { scratchIn } from "../../../store/scratch.js";
 import type { Store } from "../../../store/types.js";
 import { folderOf, readInfo, typeOf, writeInfo } from "../info.js";
 import { chooseSharding } from "../sharded/choose.js";
-import type { Sharding } from "../sharded/types.js";
-import { createValues, type ValueNames } from "../values.js";
-import { extent } from "./cells.js";
-import { type Gathered, gatherAll, gatherBatch } from "./gathered.js";
-import { AnnotationInfo, type AnnotationProperty, type AnnotationType, ID } from "./info.js";
+import { createValues, type ValueNames, type WriteValuesOptions } from "../values.js";
+import { around, cellSharding, checkDescription, codeBits } from "./choices.js";
+import { gathering } from "./gathered.js";
+import { type Group, type Grouped, grouping } from "./grouped.js";
+import { AnnotationInfo, type AnnotationProperty, type AnnotationType, type SpatialLevel } from "./info.js";
 import { Layout } from "./layout.js";
-import { type Annotations, encodeList, encodeOne } from "./list.js";
+import { type Annotations, joinList } from "./list.js";
 import { cellNames } from "./read.js";
-import { cellAt, type LevelCells, spatialLevels } from "./spatial.js";
+import { cellAt, cellOfKey, spatialLevels } from "./spatial.js";
 
 /** What the annotations are to be. */
 export interface AnnotationDescription {
@@ -36,15 +38,15 @@ export interface AnnotationDescription {
 }
 
 /** How to write them. */
-export interface AnnotationWriteOptions extends FormatOptions {
+export interface AnnotationWriteOptions
+  extends FormatOptions,
+    Pick<WriteValuesOptions, "scratch" | "overwrite" | "maxMemory"> {
   /** At most so many annotations in a cell of the spatial index; 4096 unless told: about what a screen can show. */
   readonly limit?: number | undefined;
   /** Of the random order in which annotations are sampled; 0 unless told. The same seed gives the same bytes. */
   readonly seed?: number | undefined;
   /** Off: a file for each annotation, object and cell. On unless told; an index of one value has a file all the same. */
   readonly sharded?: boolean | undefined;
-  /** Delete what is there first; else Conflict. */
-  readonly overwrite?: boolean | undefined;
 }
 
 /** What was written, and what a person should know of it. */
@@ -61,11 +63,14 @@ export interface AnnotationsWritten {
 export interface AnnotationWriter {
   /** Takes annotations, in any order; an id may come once. */
   add(annotations: Annotations): Promise<void>;
-  /** Writes them, and then the info. */
+  /** Writes them, and then the info; where that fails, nothing of it stays. */
   commit(): Promise<AnnotationsWritten>;
+  /** Removes everything that was written; safe to call twice and after commit. */
+  abort(): Promise<void>;
 }
 
 const LIMIT = 4096;
+const MEMORY = 64 << 20;
 
 /** Begins a collection; Conflict where something is. */
 export async function createAnnotations(
@@ -85,59 +90,134 @@ export async function createAnnotations(
   if (!overwrite && (await store.stat(key, { signal })) !== undefined)
     throw new Conflict(`${store.url}/${key} is there already`, { where: `${store.url}/${key}` });
   const form = { info: { type, dimensions, relationships }, layout: Layout.of(properties) };
-  const batches: Gathered[] = [];
+  // Together: what is gathered by id, by object and by order, or a level at a time; and what the values of an index take.
+  const maxMemory = Math.floor((options.maxMemory ?? MEMORY) / (relationships.length + 4));
+  const place = options.scratch ?? { store, at: Prefix.join(at, LOGS) };
+  const made: Grouped[] = [];
+  const group = (order: "any" | "ascending" = "any"): Grouped => {
+    const grouped = grouping(order, scratchIn(place, maxMemory, signal));
+    made.push(grouped);
+    return grouped;
+  };
+  const all = gathering(form, seed, group);
+  const folders: Prefix[] = [];
+  const total = { bytes: 0, files: 0 };
+  let state: "open" | "ended" = "open";
+  const mustBeOpen = (): void => {
+    if (state === "ended")
+      throw new InvalidInput(`the writer of ${store.url}/${at} has already been committed or aborted`);
+  };
 
   /** Writes a map, and says how; `cells` where it is one of cells. */
   async function write(
-    folder: string,
-    entries: readonly (readonly [bigint, Uint8Array])[],
+    name: string,
+    values: Grouped,
+    count: number,
+    bytes: number,
+    entry: (group: Group) => readonly [bigint, Uint8Array],
     cells?: { readonly names: ValueNames; readonly bits: number },
   ) {
-    const bytes = entries.reduce((sum, [, value]) => sum + value.length, 0);
-    const count = entries.length;
     const chosen =
       cells === undefined ? chooseSharding({ count, bytes }).sharding : cellSharding(count, bytes, cells.bits);
     const sharding = sharded && count > 1 ? chosen : null;
-    const writing = { signal, limits: options.limits, names: cells?.names, overwrite };
-    const values = await createValues(store, Prefix.join(at, folder), sharding, writing);
+    const folder = Prefix.join(at, name);
+    const writing = { signal, limits: options.limits, names: cells?.names, overwrite, maxMemory, scratch: place };
+    const writer = await createValues(store, folder, sharding, writing);
+    folders.push(folder);
     try {
-      for (const [id, value] of entries) await values.put(id, value);
-      const written = await values.commit();
+      for await (const group of values.groups()) await writer.put(...entry(group));
+      const written = await writer.commit();
       total.bytes += written.bytes;
       total.files += written.files;
     } catch (error) {
-      await values.abort();
+      await writer.abort();
       throw error;
     }
-    return { key: folder, sharding };
+    await values.clear();
+    return { key: name, sharding };
   }
-  const total = { bytes: 0, files: 0 };
+
+  async function writeAll(): Promise<AnnotationsWritten> {
+    if (!(await all.settled()))
+      throw new InvalidInput(`the writer of ${store.url}/${at} has failed; all that is left is to abort it`);
+    const ids = await sumOf(all.byId, (id) => {
+      throw new InvalidInput(`the annotation ${id} comes twice, but an id may come once`);
+    });
+    const { lower, upper } = bounds ?? around(all.lower, all.upper);
+    if (overwrite) await removeOld(store, at, options);
+    const byId = await write("by_id", all.byId, ids.keys, ids.bytes, ({ low, high, rows }) => [
+      idOf(low, high),
+      rows[0]!,
+    ]);
+    const linked = [];
+    for (const [i, { id, key: name }] of relationships.entries()) {
+      const { keys, bytes } = await sumOf(all.byObject[i]!);
+      const list = (group: Group) => [idOf(group.low, group.high), joinList(group.rows)] as const;
+      linked.push({ id, ...(await write(name, all.byObject[i]!, keys, bytes + 8 * keys, list)) });
+    }
+    const [spatial, counts]: [SpatialLevel[], number[]] = [[], []];
+    const space = { type, dimensions, lower, upper };
+    const levels = spatialLevels(space, all.byOrder, limit, group);
+    for await (const { cells, annotations, ...level } of levels) {
+      const { gridShape } = level;
+      const { keys, bytes } = await sumOf(cells);
+      const list = (group: Group) =>
+        [Morton.encode(cellAt(cellOfKey(group), gridShape), gridShape), joinList(group.rows)] as const;
+      const grid = { names: cellNames(gridShape), bits: codeBits(gridShape) };
+      const written = await write(`spatial${spatial.length}`, cells, keys, bytes + 8 * keys, list, grid);
+      spatial.push({ ...written, ...level });
+      counts.push(annotations);
+    }
+    const info = { type, dimensions, lower, upper, properties, relationships: linked, byId, spatial };
+    await writeInfo(store, at, AnnotationInfo.format(info), signal);
+    return { annotations: ids.keys, levels: counts, ...total, files: total.files + 1, warnings };
+  }
+
+  /** Takes away what was put aside and, where it is not to stay, what was written. */
+  async function clear(failed: boolean): Promise<void> {
+    await all.settled();
+    for (const grouped of made) await grouped.clear();
+    if (failed && store.can.list)
+      for (const folder of folders)
+        for await (const { key: written } of store.list(folder)) await store.delete(written);
+  }
 
   return {
     async add(annotations) {
-      batches.push(gatherBatch(annotations, form));
+      mustBeOpen();
+      await all.add(annotations);
     },
     async commit() {
-      const all = gatherAll(batches.splice(0), relationships);
-      const { ids, related } = all;
-      const { lower, upper } = bounds ?? around(type, all, dimensions.length);
-      const levels = spatialLevels({ type, dimensions, lower, upper }, all, { limit, seed });
-      if (overwrite) await removeOld(store, at, options);
-      const byId = await write("by_id", byIds(all));
-      const linked = [];
-      for (const [i, { id, key: folder }] of relationships.entries())
-        linked.push({ id, ...(await write(folder, byObject(all, related[i]!))) });
-      const spatial = [];
-      for (const [i, { cells, ...level }] of levels.entries()) {
-        const grid = { names: cellNames(level.gridShape), bits: codeBits(level.gridShape) };
-        spatial.push({ ...(await write(`spatial${i}`, cellLists(all, cells, level.gridShape), grid)), ...level });
+      mustBeOpen();
+      state = "ended";
+      try {
+        const written = await writeAll();
+        await clear(false);
+        return written;
+      } catch (error) {
+        await clear(true).catch(() => {}); // the first failure is the one to tell
+        throw error;
       }
-      const info = { type, dimensions, lower, upper, properties, relationships: linked, byId, spatial };
-      await writeInfo(store, at, AnnotationInfo.format(info), signal);
-      const counts = levels.map(({ cells }) => new Set([...cells.values()].flat()).size);
-      return { annotations: ids.length, levels: counts, ...total, files: total.files + 1, warnings };
+    },
+    async abort() {
+      if (state === "ended") return;
+      state = "ended";
+      await clear(true);
     },
   };
+}
+
+const idOf = (low: number, high: number): bigint => (BigInt(high) << 32n) | BigInt(low);
+
+/** How many keys there are, and the bytes of all rows; what to do about a key that has several. */
+async function sumOf(values: Grouped, several?: (id: bigint) => void) {
+  let [keys, bytes] = [0, 0];
+  for await (const group of values.sizes()) {
+    if (group.rows > 1) several?.(idOf(group.low, group.high));
+    keys++;
+    bytes += group.bytes;
+  }
+  return { keys, bytes };
 }
 
 /** Takes a collection away, its info first: what that names below its own folder. */
@@ -151,94 +231,4 @@ async function removeOld(store: Store, at: Prefix, { signal, limits }: FormatOpt
     if (folder === at || !folder.startsWith(at)) continue;
     for await (const { key: stored } of store.list(folder, { signal })) await store.delete(stored, { signal });
   }
-}
-
-function checkDescription(
-  { dimensions, relationships = [] }: AnnotationDescription,
-  properties: readonly AnnotationProperty[],
-) {
-  if (dimensions.length === 0) throw new InvalidInput("annotations need at least one dimension");
-  for (const { id } of properties)
-    if (!ID.test(id))
-      throw new InvalidInput(
-        `the id of a property begins with a small letter, then letters, digits and _; found ${JSON.stringify(id)}`,
-      );
-  for (const list of [properties.map(({ id }) => id), relationships, dimensions.map(({ name }) => name)])
-    if (new Set(list).size < list.length)
-      throw new InvalidInput(
-        `properties, relationships and dimensions need names of their own, found ${list.join(", ")}`,
-      );
-  const { size } = Layout.of(properties);
-  return [
-    ...(properties.some(({ type }) => type === "bool")
-      ? ["Properties of type bool are read by Neuroglancer from 2026 on, and by no other software."]
-      : []),
-    ...(size > 200
-      ? [`Records have ${size} bytes of properties: Neuroglancer may look for some in other places beyond 252 bytes.`]
-      : []),
-  ];
-}
-
-/** The smallest box, a little wider at the top since the upper bound is exclusive; whole numbers where there is room for them. */
-function around(type: AnnotationType, { ids, points, offsets }: Gathered, rank: number) {
-  const lower: number[] = new Array(rank).fill(Number.POSITIVE_INFINITY);
-  const upper: number[] = new Array(rank).fill(Number.NEGATIVE_INFINITY);
-  for (let i = 0; i < ids.length; i++) {
-    const [min, max] = extent(type, points, offsets[i]!, offsets[i + 1]!, rank);
-    for (let axis = 0; axis < rank; axis++) {
-      lower[axis] = Math.min(lower[axis]!, min[axis]!);
-      upper[axis] = Math.max(upper[axis]!, max[axis]!);
-    }
-  }
-  for (let axis = 0; axis < rank; axis++) {
-    const [low, high] = ids.length === 0 ? [0, 0] : [lower[axis]!, upper[axis]!];
-    const whole = high - low >= 16 || high === low;
-    lower[axis] = whole ? Math.floor(low) : low;
-    upper[axis] = whole ? Math.floor(high) + 1 : high + (high - low) * 2 ** -20;
-  }
-  return { lower, upper };
-}
-
-type Entries = (readonly [bigint, Uint8Array])[];
-
-const byIds = ({ ids, records, related }: Gathered): Entries =>
-  Array.from(ids, (id, row) => [
-    id,
-    encodeOne(
-      records,
-      row,
-      related.map((own) => own[row]!),
-    ),
-  ]);
-
-/** The annotations of each object; one that names an object twice is there once. */
-function byObject({ ids, records }: Gathered, related: readonly BigUint64Array[]): Entries {
-  const objects = new Map<bigint, number[]>();
-  for (const [row, own] of related.entries())
-    for (const object of own) {
-      const rows = objects.get(object);
-      if (rows === undefined) objects.set(object, [row]);
-      else if (rows.at(-1) !== row) rows.push(row);
-    }
-  return Array.from(objects, ([object, rows]) => [object, encodeList(records, ids, Uint32Array.from(rows))]);
-}
-
-const cellLists = ({ ids, records }: Gathered, cells: LevelCells["cells"], gridShape: readonly number[]): Entries =>
-  Array.from(cells, ([number, rows]) => [
-    Morton.encode(cellAt(number, gridShape), gridShape),
-    encodeList(records, ids, Uint32Array.from(rows)),
-  ]);
-
-const codeBits = (gridShape: readonly number[]): number =>
-  gridShape.reduce((sum, count) => sum + Math.ceil(Math.log2(count)), 0);
-
-/**
- * Shards for so many cells, whose codes have so many bits. Cells are not hashed: the highest bits of the code choose the shard
- * and the minishard, so that both are boxes in space; there are about as many as hashed ids would get, however fine the grid.
- */
-function cellSharding(cells: number, bytes: number, bits: number): Sharding {
-  const { sharding } = chooseSharding({ count: cells, bytes });
-  const minishardBits = Math.min(bits, sharding.minishardBits);
-  const shardBits = Math.min(bits - minishardBits, sharding.shardBits);
-  return { ...sharding, hash: "identity", preshiftBits: bits - minishardBits - shardBits, minishardBits, shardBits };
 }
