@@ -1,6 +1,6 @@
 /**
- * What can keep Neuroglancer, a web page, from showing data: how they are served, and what they are. docs/formats/precomputed.md has
- * this table; a test compares them.
+ * What can keep Neuroglancer, a web page, from showing data: how they are served, and what they are. docs/formats/neuroglancer.md
+ * has this table; a test compares them.
  */
 import type { Finding } from "../../../model/format.js";
 import { type Rule, rule } from "../../../model/rules.js";
