@@ -4,8 +4,8 @@ import { fseTable } from "./zstd-tables";
 
 const LONGEST: u32 = 11;
 
-/** For each byte its code << 8 | the bits of it. */
-export const codes = memory.data(1024, 16);
+/** For each byte its code, in the highest bits of 64, and in the lowest eight how many they are. */
+export const codes = memory.data(2048, 16);
 
 const order = memory.data(1024, 16); // the bytes that occur, the rarest first
 const depths = memory.data(1024, 16); // what in-place construction works on: counts, then parents, then depths
@@ -45,8 +45,9 @@ export function buildCodes(counts: usize): u32 {
   for (let s: u32 = 0; s < symbols; s++) {
     const weight = <u32>load<u8>(weights + s);
     if (weight === 0) continue;
-    const next = perLength + ((longest + 1 - weight) << 2);
-    store<u32>(codes + (s << 2), (load<u32>(next) << 8) | (longest + 1 - weight));
+    const length = longest + 1 - weight;
+    const next = perLength + (length << 2);
+    store<u64>(codes + (s << 3), (<u64>load<u32>(next) << (64 - length)) | length);
     store<u32>(next, load<u32>(next) + 1);
   }
   return symbols;

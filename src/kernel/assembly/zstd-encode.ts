@@ -116,40 +116,41 @@ function add(at: usize): void {
   store<u32>(at, load<u32>(at) + 1);
 }
 
-/** The codes of the bytes, the last one first; a set bit marks the end, from where a decoder begins. */
+/**
+ * The codes of the bytes, the last one first; a set bit marks the end, from where a decoder begins. Codes come in at the top, the bits
+ * of those before move down. What an entry has below its code counts its bits, and is garbage that is never written: four codes
+ * and what is left of the last byte are 51 bits at most.
+ */
 function stream(src: usize, end: usize, dst: usize): u32 {
   let bits: u64 = 0;
   let used: u64 = 0;
   let to = dst;
   let at = end;
-  // Five codes are at most 55 bits, beside the 7 that may be left.
-  for (; at >= src + 5; at -= 5) {
-    let code = load<u32>(codes + (<usize>load<u8>(at - 1) << 2));
-    bits |= <u64>(code >> 8) << used;
-    used += code & 255;
-    code = load<u32>(codes + (<usize>load<u8>(at - 2) << 2));
-    bits |= <u64>(code >> 8) << used;
-    used += code & 255;
-    code = load<u32>(codes + (<usize>load<u8>(at - 3) << 2));
-    bits |= <u64>(code >> 8) << used;
-    used += code & 255;
-    code = load<u32>(codes + (<usize>load<u8>(at - 4) << 2));
-    bits |= <u64>(code >> 8) << used;
-    used += code & 255;
-    code = load<u32>(codes + (<usize>load<u8>(at - 5) << 2));
-    bits |= <u64>(code >> 8) << used;
-    used += code & 255;
-    store<u64>(to, bits);
+  for (; at >= src + 4; at -= 4) {
+    let code = load<u64>(codes + (<usize>load<u8>(at - 1) << 3));
+    bits = (bits >> code) | code;
+    used += code;
+    code = load<u64>(codes + (<usize>load<u8>(at - 2) << 3));
+    bits = (bits >> code) | code;
+    used += code;
+    code = load<u64>(codes + (<usize>load<u8>(at - 3) << 3));
+    bits = (bits >> code) | code;
+    used += code;
+    code = load<u64>(codes + (<usize>load<u8>(at - 4) << 3));
+    bits = (bits >> code) | code;
+    used += code;
+    used &= 255;
+    store<u64>(to, bits >> (64 - used));
     to += <usize>(used >> 3);
-    bits >>= used & ~7;
     used &= 7;
   }
   for (; at > src; at--) {
-    const code = load<u32>(codes + (<usize>load<u8>(at - 1) << 2));
-    bits |= <u64>(code >> 8) << used;
+    const code = load<u64>(codes + (<usize>load<u8>(at - 1) << 3));
+    bits = (bits >> code) | code;
     used += code & 255;
   }
-  bits |= (<u64>1) << used;
-  store<u64>(to, bits);
-  return <u32>(to - dst) + <u32>((used + 8) >> 3);
+  bits = (bits >> 1) | (<u64>1 << 63);
+  used++;
+  store<u64>(to, bits >> (64 - used));
+  return <u32>(to - dst) + <u32>((used + 7) >> 3);
 }
