@@ -9,7 +9,7 @@
  * | polylines, streamlines              | polylines                                                                       |
  *
  * Attributes become properties: numbers as they are, texts of objects as codes with labels where there are few. All annotations are
- * in memory before they are written, since what goes where in the spatial index depends on all of them.
+ * gathered before they are written, since what goes where in the spatial index depends on all of them.
  */
 import type { NumericArray } from "../../codec/types.js";
 import { type AnnotationProperty, type AnnotationType, channelsOf } from "../../format/precomputed/annotation/info.js";
@@ -29,7 +29,7 @@ const OBJECT = "object";
 const MOST_LABELS = 256;
 
 export async function publishAnnotations(publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
-  const { source, geometry, level, options, lose, note, reading, batchVertices } = publication;
+  const { source, geometry, level, options, lose, note, reading, maxMemory, batchVertices } = publication;
   const type = typeOf(publication);
   const ids = await publishedIds(publication);
   const hasObjects = level.objects !== undefined;
@@ -51,31 +51,40 @@ export async function publishAnnotations(publication: Publication, store: Store,
       properties: fields.all.map(propertyOf),
       relationships: type === "point" && hasObjects ? [OBJECT] : [],
     },
-    { ...reading, sharded: options.sharded ?? (source.levels[0]?.vertices ?? FILES) >= FILES },
+    {
+      ...reading,
+      maxMemory: Math.floor(maxMemory / 2),
+      sharded: options.sharded ?? (source.levels[0]?.vertices ?? FILES) >= FILES,
+    },
   );
   const tally = new Tally();
-  for await (const batch of source.select({ level: 0, geometry }).batches({ ...reading, batchVertices })) {
-    if (batch.repeats === true) continue;
-    const own = type === "point" ? pointsOf(batch, ids, named, hasObjects, tally) : partsOf(batch, type, ids, tally);
-    const properties = new Map(
-      fields.all.map((field): [string, NumericArray] => {
-        const ofVertex = fields.vertex.includes(field);
-        const column = (ofVertex ? batch.vertexColumns : batch.objectColumns).get(field.info.name)!;
-        const { values, changed } = numbersOf(column, field, ofVertex ? undefined : own.objects);
-        tally.change(field.info.name, changed);
-        return [field.id, values];
-      }),
-    );
-    await writer.add({ ...own.annotations, properties });
-    tally.vertices += batch.positions.length / batch.dims;
-    tally.objects += batch.ids.length;
-    publication.progress(tally.vertices);
+  try {
+    for await (const batch of source.select({ level: 0, geometry }).batches({ ...reading, batchVertices })) {
+      if (batch.repeats === true) continue;
+      const own = type === "point" ? pointsOf(batch, ids, named, hasObjects, tally) : partsOf(batch, type, ids, tally);
+      const properties = new Map(
+        fields.all.map((field): [string, NumericArray] => {
+          const ofVertex = fields.vertex.includes(field);
+          const column = (ofVertex ? batch.vertexColumns : batch.objectColumns).get(field.info.name)!;
+          const { values, changed } = numbersOf(column, field, ofVertex ? undefined : own.objects);
+          tally.change(field.info.name, changed);
+          return [field.id, values];
+        }),
+      );
+      await writer.add({ ...own.annotations, properties });
+      tally.vertices += batch.positions.length / batch.dims;
+      tally.objects += batch.ids.length;
+      publication.progress(tally.vertices);
+    }
+    tally.tell(ids.count, lose);
+    const { files, warnings } = await writer.commit();
+    for (const warning of warnings) note(warning);
+    const { losses, notes } = publication;
+    return { chunksCopied: 0, chunksRecoded: files, ...tally.counts(), losses, notes };
+  } catch (error) {
+    await writer.abort();
+    throw error;
   }
-  tally.tell(ids.count, lose);
-  const { files, warnings } = await writer.commit();
-  for (const warning of warnings) note(warning);
-  const { losses, notes } = publication;
-  return { chunksCopied: 0, chunksRecoded: files, ...tally.counts(), losses, notes };
 }
 
 function typeOf({ source, geometry, level, schema }: Publication): AnnotationType {
