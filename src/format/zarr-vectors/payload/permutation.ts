@@ -48,14 +48,16 @@ export const Permutation = {
 
   /** Puts rows of `width` values each, stored in the order of their codes, back into the order in which they were given. */
   restore(rows: Rows, width: number, codes: ArrayLike<number>, where: string): void {
-    const orders = new Map<number, number[]>();
-    const stored = new Array<number>(width);
-    for (let i = 0; i < codes.length; i++) {
+    const orders: number[][] = [];
+    const stored = new Array<number>(width).fill(0);
+    for (let i = 0, at = 0; i < codes.length; i++, at += width) {
       const code = codes[i]!;
       if (code === 0) continue;
-      const sigma = orders.get(code) ?? Permutation.decode(code, width, where);
-      orders.set(code, sigma);
-      const at = i * width;
+      let sigma = orders[code];
+      if (sigma === undefined) {
+        sigma = Permutation.decode(code, width, where);
+        orders[code] = sigma;
+      }
       for (let k = 0; k < width; k++) stored[k] = rows[at + k]!;
       for (let k = 0; k < width; k++) rows[at + sigma[k]!] = stored[k]!;
     }

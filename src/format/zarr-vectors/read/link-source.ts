@@ -232,27 +232,18 @@ async function readCells(
   options.room.clear();
   const count = parsed.reduce((sum, cell) => sum + cell.count, 0);
   const out = { chunks: new Int32Array(count * width), vertices: new Uint32Array(count * width) };
-  const orders = new Map<number, number[]>();
-  const orderOf = (code: number): number[] => {
-    const known = orders.get(code) ?? Permutation.decode(code, width, where);
-    orders.set(code, known);
-    return known;
-  };
   let at = 0;
   for (let i = 0; i < parsed.length; i++) {
     const { count: own, ends, perms } = parsed[i]!;
+    const [from, to] = [at, at + own * width];
     const here = chunks.subarray(chosen[i]! * width, (chosen[i]! + 1) * width);
-    if (intra) out.chunks.fill(here[0]!, at, at + own * width);
-    if (perms === undefined) out.vertices.set(ends, at);
-    for (let l = 0; l < own && !(intra && perms === undefined); l++) {
-      const order = perms === undefined || perms[l] === 0 ? undefined : orderOf(perms[l]!);
-      for (let k = 0; k < width; k++) {
-        const to = at + l * width + (order === undefined ? k : order[k]!);
-        out.chunks[to] = here[k]!;
-        out.vertices[to] = ends[l * width + k]!;
-      }
-    }
-    at += own * width;
+    out.vertices.set(ends, from);
+    if (intra) out.chunks.fill(here[0]!, from, to);
+    else repeat(here, out.chunks, from, to);
+    at = to;
+    if (perms === undefined) continue;
+    Permutation.restore(out.vertices.subarray(from, to), width, perms, where);
+    if (!intra) Permutation.restore(out.chunks.subarray(from, to), width, perms, where);
   }
   const read = new Map<string, Column>();
   await Promise.all(
@@ -268,6 +259,13 @@ async function readCells(
     }),
   );
   return { width, count, ...out, columns: read };
+}
+
+function repeat(values: Int32Array, out: Int32Array, from: number, to: number): void {
+  for (let at = from, k = 0; at < to; at++) {
+    out[at] = values[k]!;
+    if (++k === values.length) k = 0;
+  }
 }
 
 /** Columns of one attribute one below the other. */
