@@ -72,7 +72,7 @@ export class LinkList {
       const to = this.#count;
       const from = l;
       l = takeSimple(set, from, width, this.#find, this.#ends.subarray(to * width), this.#hasParent);
-      for (let i = from; i < l; i++) this.#rows[to + i - from] = i;
+      countUp(this.#rows, to, from, l);
       this.#count += l - from;
       if (l < set.count && !this.#takeOther(set, l)) between.push(l);
       l++;
@@ -205,6 +205,11 @@ function takeSimple(
 }
 
 const NOWHERE = new Int32Array();
+
+/** from, from + 1 … up to `end`, at `to`. */
+function countUp(rows: Uint32Array, to: number, from: number, end: number): void {
+  for (let row = from, at = to; row < end; row++, at++) rows[at] = row;
+}
 
 /** From a vertex of a chunk to those of the batch. */
 class Finder {
