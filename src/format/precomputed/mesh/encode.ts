@@ -18,7 +18,7 @@ export interface MultiForm {
   readonly transform: Affine | undefined;
   /** Of each mesh, at most; undefined: as many as its faces need. */
   readonly levels: number | undefined;
-  /** Of a cell of lod 0; undefined: so that each mesh is one cell of its coarsest lod. */
+  /** Of a cell of lod 0; undefined: so that cells have some ten thousand faces, and one cell is the coarsest lod of all. */
   readonly chunkShape: readonly number[] | undefined;
 }
 
@@ -56,7 +56,8 @@ export async function encodeMesh(
   const units = unitsOf(transform);
   const placed = transform === undefined ? positions : Affine.applyAll(transform, positions);
   const levels = await levelsOf({ positions: placed, faces }, form.levels ?? levelsFor(count));
-  const grid = gridAround(extentOf(positions), levels.length, units, chunkShape);
+  // Where the shape, or the caller, allows few levels, there are still cells, and Neuroglancer thinks of coarser ones itself.
+  const grid = gridAround(extentOf(positions), Math.max(levels.length, levelsFor(count)), units, chunkShape);
   const lods: CellMesh[] = [];
   for (const [lod, level] of levels.entries()) {
     const own = cellMesh({ positions, faces: level.faces }, grid, lod, bits, most);

@@ -37,7 +37,7 @@ export function extentOf(positions: Mesh["positions"]): Extent {
 }
 
 /**
- * Around this extent: cells of the shape that is given, else such that the coarsest of `levels` is one cell. `units` is what a step
+ * Around this extent: cells of the shape that is given, else such that there would be one at the coarsest of so many levels. `units` is what a step
  * of one on each axis is in nanometres; cells are as long as wide as high in these.
  */
 export function gridAround(

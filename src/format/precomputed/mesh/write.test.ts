@@ -197,6 +197,25 @@ test.each(FORMS)(
   },
 );
 
+test("one level, as told, has cells all the same; a second one leaves out parts that it does not resolve", async () => {
+  const count = 2 ** 15 + 1;
+  // Triangles far from each other.
+  const positions = Float32Array.from({ length: 9 * count }, (_, i) => {
+    const [face, corner, axis] = [Math.floor(i / 9), Math.floor(i / 3) % 3, i % 3];
+    return 10 * (Math.floor(face / 33 ** axis) % 33) + (corner === axis ? 1 : 0);
+  });
+  const mesh = { positions, faces: Uint32Array.from({ length: 3 * count }, (_, i) => i) };
+  for (const levels of [1, undefined]) {
+    const store = memoryStore();
+    await write(store, [mesh], { levels });
+    const meshes = await openMeshes(store);
+    const outline = meshes.outlineOf(1n, (await meshes.values.get(1n))!);
+    expect([outline.levels, outline.manifest!.lods[0]!.sizes.length]).toEqual([levels ?? 2, 8]);
+    expect((await outline.read()).faces.length).toBeGreaterThanOrEqual(3 * count);
+    if (levels === undefined) expect((await outline.read(1)).faces.length).toBeLessThan(1.1 * count);
+  }
+});
+
 test("the same meshes are the same bytes", async () => {
   const stores = [memoryStore(), memoryStore()];
   for (const store of stores) await write(store, [ball(40)], { levels: 3 });

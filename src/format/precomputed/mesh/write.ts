@@ -38,7 +38,7 @@ export interface MultiMeshDescription extends AnyMeshDescription {
   readonly quantizationBits?: 10 | 16 | undefined;
   /** Levels of detail, at most; unless told, until the coarsest has some ten thousand faces. */
   readonly levels?: number | undefined;
-  /** x, y, z of a cell of the finest level, in the units given; unless told, so that each mesh is one cell of its coarsest. */
+  /** x, y, z of a cell of the finest level, in the units given; unless told, so that a cell has some ten thousand faces. */
   readonly chunkShape?: readonly number[] | undefined;
   /** Above 1, Neuroglancer shows finer levels from further away. 1 unless told: an edge is then about a pixel. */
   readonly lodScaleMultiplier?: number | undefined;
