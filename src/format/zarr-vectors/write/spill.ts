@@ -12,7 +12,6 @@
  *
  * Where the runs grow beyond the memory that they may take, they go to a scratch place, one key each.
  */
-import { concat } from "../../../bytes/concat.js";
 import type { Scratch } from "../../../store/scratch.js";
 
 /** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. */
@@ -99,36 +98,45 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
     },
     async read(buckets) {
       await flushWaiting();
-      const found = Array.from({ length: buckets.length }, (): Uint8Array[][] => widths.map(() => []));
+      const wanted = runs.map((run) => ({ run, places: places(run.buckets, buckets) })).filter(hasAny);
       const rows = new Float64Array(buckets.length);
-      for (const run of runs) {
-        const wanted = places(run.buckets, buckets);
-        for (let from = 0, to = 0; from < wanted.length; from = to) {
+      const parts = new Uint32Array(buckets.length); // runs that have rows of each
+      for (const { run, places } of wanted)
+        for (const [place, own] of places) {
+          rows[place]! += run.firsts[own + 1]! - run.firsts[own]!;
+          parts[place]!++;
+        }
+      // What lies in one run is looked at where it lies; else there is room for all of it, and no piece outlives its copying.
+      const found = Array.from(rows, (count, i): Uint8Array[] =>
+        widths.map((width) => new Uint8Array(parts[i] === 1 ? 0 : count * width)),
+      );
+      const filled = new Float64Array(buckets.length);
+      for (const { run, places } of wanted)
+        for (let from = 0, to = 0; from < places.length; from = to) {
           // What lies together is read together.
-          for (to = from + 1; to < wanted.length && wanted[to]![1] === wanted[to - 1]![1] + 1; ) to++;
-          const start = run.offsets[wanted[from]![1]]!;
-          const end = run.offsets[wanted[to - 1]![1] + 1]!;
+          for (to = from + 1; to < places.length && places[to]![1] === places[to - 1]![1] + 1; ) to++;
+          const start = run.offsets[places[from]![1]]!;
+          const end = run.offsets[places[to - 1]![1] + 1]!;
           const bytes = run.bytes?.subarray(start, end) ?? (await scratch.get(run.key, start, end - start));
           for (let i = from; i < to; i++) {
-            const [place, own] = wanted[i]!;
+            const [place, own] = places[i]!;
             const count = run.firsts[own + 1]! - run.firsts[own]!;
             let at = run.offsets[own]! - start;
             for (let c = 0; c < widths.length; c++) {
-              found[place]![c]!.push(bytes.subarray(at, at + count * widths[c]!));
+              const piece = bytes.subarray(at, at + count * widths[c]!);
+              if (parts[place] === 1) found[place]![c] = piece;
+              else found[place]![c]!.set(piece, filled[place]! * widths[c]!);
               at += padded(count * widths[c]!);
             }
-            rows[place]! += count;
+            filled[place]! += count;
           }
         }
-      }
-      return found.map((columns, i) => ({
-        rows: rows[i]!,
-        columns: columns.map((pieces) => (pieces.length === 1 ? pieces[0]! : concat(pieces))),
-      }));
+      return found.map((columns, i) => ({ rows: rows[i]!, columns }));
     },
   };
 }
 
+const hasAny = ({ places }: { readonly places: readonly unknown[] }): boolean => places.length > 0;
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 /** Pairs of the place in `wanted` and in `have`, of what is in both; both ascend. */

@@ -45,17 +45,19 @@ export interface Arrays {
   cells(path: string, grid: Grid, unit?: number): Promise<CellArray>;
   /** A table, a chunk of it at most `rows` rows. */
   table(path: string, values: NdArray, fill: Json, rows: number, attributes: JsonObject): Promise<void>;
-  /** A list of blobs, of which `chunk` makes those from, up to as one vlen chunk of so many elements. */
+  /** A list of blobs of so many bytes on average, of which `chunk` makes those from, up to as one vlen chunk of so many elements. */
   blobs(
     path: string,
     count: number,
     chunk: (from: number, to: number, size: number) => Uint8Array,
     attributes: JsonObject,
+    bytes?: number,
   ): Promise<void>;
 }
 
 const BLOBS: DataType = { kind: "vlen-bytes" };
-const MANIFESTS = 16384; // rows of one vlen chunk, as the reference has it
+const MANIFESTS = 16384; // rows of one vlen chunk, as the reference has it; less where they are large:
+const PAGE = 1 << 20; // bytes of one, since it is decoded whole for one row
 
 export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSignal | undefined): Arrays {
   const put = (path: string, bytes: Uint8Array): Promise<void> => store.set(Key.join(at, path), bytes, { signal });
@@ -134,8 +136,9 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
       await finish(path, meta);
     },
 
-    async blobs(path, count, chunk, attributes) {
-      const size = Math.max(1, Math.min(MANIFESTS, count));
+    async blobs(path, count, chunk, attributes, bytes = 1) {
+      const few = 2 ** Math.floor(Math.log2(Math.max(256, PAGE / bytes)));
+      const size = Math.max(1, Math.min(MANIFESTS, few, count));
       // Never a checksum alone: the reference takes an index whose crc32c fails for an empty one.
       const codecs = codecsFor(3, BLOBS, "zstd");
       const compress = await compressor(codecs);

@@ -46,7 +46,8 @@ export async function writeIndex(
     if (row > 0 && ids[row]! <= ids[row - 1]!) sorted = false;
   }
   const path = "object_index";
-  await arrays.blobs(`${path}/manifests`, rows, chunk, {});
+  const bytes = 4 + (offsets[rows]! / Math.max(1, rows)) * (8 * dims + 9);
+  await arrays.blobs(`${path}/manifests`, rows, chunk, {}, bytes);
   await arrays.table(`${path}/object_ids`, ndarray([rows], ids), 0, WHOLE, {});
   const document = sealedDocument({
     zv_array: "object_index",
@@ -60,18 +61,20 @@ export async function writeIndex(
   return document;
 }
 
-/** Row by row the fragments of the object: as they came along a path, else in the order of chunks. */
+/**
+ * Row by row the fragments of the object: as they came along a path, else in the order of chunks. What is known of owners is no
+ * longer: rows take its place, since there may be many millions of fragments.
+ */
 export function indexedBy(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Indexed {
   const { dims, kind } = plan;
   const { grid, index } = layout;
   const inOrder = kind.path ? upTo(chunk.length) : byChunk(layout);
-  const rows = new Uint32Array(chunk.length);
+  const rows = owner.values;
   let owned = 0;
   for (let i = 0; i < inOrder.length; i++) {
     const f = inOrder[i]!;
-    const object = owner.values[f]!;
-    if (object === 0 || object === AGAIN) continue;
-    rows[f] = table.rowOf[object - 1]!;
+    if (rows[f] === 0 || rows[f] === AGAIN) continue;
+    rows[f] = table.rowOf[rows[f]! - 1]!;
     inOrder[owned++] = f;
   }
   const { sorted, offsets } = orderBy(inOrder.subarray(0, owned), rows, table.rows);

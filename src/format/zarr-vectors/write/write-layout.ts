@@ -30,8 +30,15 @@ export function orderBy(
 ): { readonly sorted: Uint32Array; readonly offsets: Uint32Array } {
   const [list, count] = typeof numbers === "number" ? [undefined, numbers] : [numbers, numbers.length];
   const offsets = new Uint32Array(end + 1);
-  for (let i = 0; i < count; i++) offsets[keys[list === undefined ? i : list[i]!]! + 1]!++;
+  let ascend = true;
+  for (let i = 0, last = 0; i < count; i++) {
+    const key = keys[list === undefined ? i : list[i]!]!;
+    offsets[key + 1]!++;
+    if (key < last) ascend = false;
+    last = key;
+  }
   for (let k = 0; k < end; k++) offsets[k + 1]! += offsets[k]!;
+  if (ascend) return { sorted: list ?? upTo(count), offsets };
   const next = offsets.slice();
   const sorted = new Uint32Array(count);
   for (let i = 0; i < count; i++) {
