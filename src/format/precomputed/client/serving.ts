@@ -32,6 +32,7 @@ export const DEMO = "https://neuroglancer-demo.appspot.com";
 
 const REDIRECTS = 5;
 
+/** Asks a server for data as a page would, and says what would keep the page from reading them. */
 export async function* checkServing(
   { base, ranged, needsRanges }: Served,
   { signal, fetch, origin = DEMO }: ServingOptions = {},

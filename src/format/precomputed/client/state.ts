@@ -70,6 +70,7 @@ interface Part {
 const FEW = 100; // objects that are shown all
 const SAMPLE = 16; // objects that tell where all of them lie
 
+/** The state that shows these datasets, which are asked where they lie; InvalidInput where a page cannot reach one. */
 export async function neuroglancerState(
   shown: readonly Shown[],
   options: StateOptions = {},
