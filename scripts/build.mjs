@@ -6,6 +6,7 @@
  *                    costs more at start-up than skipping their text. CommonJS, because in an ES module the imports of
  *                    every verb (node:http, node:crypto …) would be loaded before the first line runs
  *   dist/cli.cjs     what starts it (src/cli/start.ts), from what V8 kept of an earlier run
+ *   dist/hdf5.cjs    h5wasm, 4 MB of text that the command requires when it meets an HDF5 file
  *   dist/worker.js   what a worker thread runs: one file, so that a page can start it from one URL
  *
  * `--cli` builds the bundles only: what the launcher needs on first use, in a second instead of ten.
@@ -55,8 +56,20 @@ await bundle("src/worker.ts", `${dist}/worker.js`, {
   target: "es2022",
 });
 const cjs = { format: "cjs", platform: "node", target: "node20" };
+// The command is compiled by vm.Script, where import() of a package does not work: it becomes require of a file beside it.
+const hdf5Beside = {
+  name: "hdf5-beside",
+  setup: ({ onResolve }) => onResolve({ filter: /^h5wasm$/ }, () => ({ path: "./hdf5.cjs", external: true })),
+};
+await bundle("node_modules/h5wasm/dist/esm/hdf5_hl.js", `${dist}/hdf5.cjs`, {
+  ...cjs,
+  charset: "utf8", // its WASM is a text of characters that escapes would make half as long again
+  define: { "import.meta.url": "undefined" }, // and so it looks for no file
+});
 const command = await bundle("src/cli/main.ts", `${dist}/command.cjs`, {
   ...cjs,
+  plugins: [hdf5Beside],
+  supported: { "dynamic-import": false },
   define: { OCTAVO_VERSION: JSON.stringify(packageJson.version), "import.meta.url": "OCTAVO_URL" },
   banner: { js: `const OCTAVO_URL=require("node:url").pathToFileURL(__filename).href;` },
 });

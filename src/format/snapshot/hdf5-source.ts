@@ -17,8 +17,6 @@ import { loadHdf5, type RandomBytes } from "./hdf5-library.js";
 /** The most that is taken into memory of a file that is not on this machine. */
 export const WHOLE_BYTES = 2 ** 30;
 
-const SIGNATURE = [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]; // "\x89HDF\r\n\x1a\n"
-
 export interface SourceOptions {
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<Limits> | undefined;
@@ -29,14 +27,6 @@ export interface Hdf5Source {
   readonly where: string;
   readonly size: number;
   use<T>(work: (file: Hdf5File) => T): T;
-}
-
-/** Whether a value begins as HDF5 files do. Those with a block of the user's before that are not known by it. */
-export async function isHdf5(store: Store, key: Key, options: SourceOptions = {}): Promise<boolean> {
-  const stat = await store.stat(key, options);
-  if (stat === undefined || stat.size < SIGNATURE.length) return false;
-  const start = await store.get(key, { signal: options.signal, range: { offset: 0, length: SIGNATURE.length } });
-  return SIGNATURE.every((byte, i) => start?.[i] === byte);
 }
 
 /** A value as an HDF5 file; NotFound where there is none. */
