@@ -12,8 +12,10 @@ import { Prefix } from "../../src/store/key.js";
 import { memoryStore } from "../../src/store/memory.js";
 import { step } from "../transactions.js";
 import { writeSome } from "./precomputed-edits.js";
+import { writeMany } from "./precomputed-memory.js";
 import { subjects } from "./precomputed-subjects.js";
 import { appendOne, editStep } from "./vector-edits.js";
+import { writeStreamlines } from "./vector-memory.js";
 
 const [what, folder, ...rest] = process.argv.slice(2) as [string, string, ...string[]];
 const store = fileStore(folder, { durability: "none" }); // a kill leaves what the kernel has; only a power cut needs more
@@ -47,12 +49,15 @@ async function convert(target: string, maxMemory: number): Promise<void> {
   console.log((process.resourceUsage().maxRSS - before) * 1024);
 }
 
-/** The same of vectors: into other chunks, so that nothing can be copied as it is. */
+/** The same of vectors, into other chunks, so that nothing can be copied as it is. A few come first: code and codecs are no data. */
 async function convertGeometry(target: string, maxMemory: number): Promise<void> {
+  const into = { chunkShape: [300, 300, 300], maxMemory };
+  const few = memoryStore();
+  await writeStreamlines(few, 1);
+  await convertVectors(await openZarrVectors(few), memoryStore(), Prefix.root, into);
   const source = await openZarrVectors(store);
   const before = process.resourceUsage().maxRSS;
-  const to = fileStore(target, { durability: "none" });
-  await convertVectors(source, to, Prefix.root, { chunkShape: [300, 300, 300], maxMemory });
+  await convertVectors(source, fileStore(target, { durability: "none" }), Prefix.root, into);
   console.log((process.resourceUsage().maxRSS - before) * 1024);
 }
 
@@ -84,4 +89,5 @@ else if (what === "edit") await edits();
 else if (what === "edit-append") await appendObjects(Number(rest[0]), Number(rest[1]));
 else if (what === "precomputed") await stepOn(rest[0]!);
 else if (what === "precomputed-write") await writeSome(store, Number(rest[0]), Number(rest[1]));
+else if (what === "precomputed-memory") console.log(await writeMany(store, Number(rest[0]), Number(rest[1])));
 else await convert(rest[0]!, Number(rest[1]));

@@ -4,6 +4,7 @@ import { many, type Row } from "./row.js";
 import { damageVectors } from "./vector-damage.js";
 import { appendAtOnce, killEdits } from "./vector-edits.js";
 import { failVectors } from "./vector-failing.js";
+import { convertStreamlines } from "./vector-memory.js";
 import { tryVectors } from "./vector-round-trip.js";
 
 const roundTrip: Row = {
@@ -50,4 +51,19 @@ const writers: Row = {
 
 const damage: Row = { id: "R3v", promise: "damage is noticed", run: damageVectors };
 
-export const vectorRows: readonly Row[] = [damage, roundTrip, kills, failing, writers];
+const memory: Row = {
+  id: "R11v",
+  promise: "bounded memory",
+  async run(scale) {
+    const [MB, cap] = [1e6, scale === "proof" ? 32e6 : 8e6];
+    const { bytes, peak } = await convertStreamlines(cap);
+    const over = `${Math.round(peak / MB)} MB over the start`;
+    return {
+      tried: `${Math.round(bytes / MB)} MB of streamlines under ${cap / MB} MB`,
+      broken: peak <= cap + 100 * MB ? [] : [`${over} with a cap of ${cap / MB} MB`],
+      note: `peak ${over}`,
+    };
+  },
+};
+
+export const vectorRows: readonly Row[] = [damage, roundTrip, kills, failing, writers, memory];
