@@ -2,16 +2,19 @@
 /**
  * Makes the virtual environments of the Python peers, one for each test/interop/requirements-NAME.txt, in .cache/peers/NAME,
  * once per list of versions: `npm run peers [NAME…]`. PYTHON names another interpreter than python3; 3.11 is the oldest that
- * the lists install on.
+ * the lists install on. A list whose first line says "# python 3.12" needs at least that, and is left out where there is none.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildClient } from "../test/neuroglancer/client/build.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const lists = join(root, "test/interop");
-const known = readdirSync(lists).flatMap((file) => /^requirements-(.+)\.txt$/.exec(file)?.[1] ?? []);
+const CLIENT = "neuroglancer";
+const known = [...readdirSync(lists).flatMap((file) => /^requirements-(.+)\.txt$/.exec(file)?.[1] ?? []), CLIENT];
 const names = process.argv.length > 2 ? process.argv.slice(2) : known;
 
 const fail = (message) => {
@@ -23,16 +26,31 @@ const run = (command, args) => {
   if (result.status !== 0) fail(`"${command} ${args.join(" ")}" ended with ${result.status ?? result.error?.message}`);
 };
 
-for (const name of names) {
-  if (!known.includes(name)) fail(`no environment "${name}", there are ${known.join(", ")}`);
+/** The first interpreter that is new enough; undefined where there is none. */
+function pythonFrom(least) {
+  const installed = join(homedir(), ".pyenv/versions");
+  const versions = existsSync(installed)
+    ? readdirSync(installed).map((name) => join(installed, name, "bin/python"))
+    : [];
+  const test = `import sys; sys.exit(sys.version_info < (${least.replace(".", ",")}))`;
+  const candidates = [process.env.PYTHON ?? "python3", "python3.12", "python3.13", "python3.14", ...versions];
+  return candidates.find((python) => spawnSync(python, ["-c", test], { stdio: "ignore" }).status === 0);
+}
+
+function makeVenv(name, venv) {
   const wanted = join(lists, `requirements-${name}.txt`);
-  const venv = join(root, ".cache/peers", name);
   const mark = join(venv, "requirements.txt"); // written last: an interrupted installation is made again
-  if (!existsSync(mark) || readFileSync(mark, "utf8") !== readFileSync(wanted, "utf8")) {
-    rmSync(venv, { recursive: true, force: true });
-    run(process.env.PYTHON ?? "python3", ["-m", "venv", venv]);
-    run(join(venv, "bin/python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted]);
-    writeFileSync(mark, readFileSync(wanted));
-  }
-  console.log(`peers: ready in ${venv}`);
+  if (existsSync(mark) && readFileSync(mark, "utf8") === readFileSync(wanted, "utf8")) return;
+  rmSync(venv, { recursive: true, force: true });
+  run(process.env.PYTHON ?? "python3", ["-m", "venv", venv]);
+  run(join(venv, "bin/python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted]);
+  writeFileSync(mark, readFileSync(wanted));
+}
+
+for (const name of names) {
+  if (!known.includes(name)) fail(`no peer "${name}", there are ${known.join(", ")}`);
+  const folder = join(root, ".cache/peers", name);
+  if (name === CLIENT) await buildClient(folder).catch((error) => fail(error.message));
+  else makeVenv(name, folder);
+  console.log(`peers: ready in ${folder}`);
 }

@@ -3,6 +3,7 @@ import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
 import { dracoTargets } from "./targets-draco.js";
 import { metadataTargets } from "./targets-metadata.js";
+import { packedTreeTargets } from "./targets-packed-tree.js";
 import { precomputedTargets } from "./targets-precomputed.js";
 import { precomputedVectorTargets } from "./targets-precomputed-vectors.js";
 import { precomputedVolumeTargets } from "./targets-precomputed-volumes.js";
@@ -19,6 +20,7 @@ export const targets: readonly Target[] = [
   ...twinTargets,
   ...storeTargets,
   ...queryTargets,
+  ...packedTreeTargets,
   ...precomputedTargets,
   ...precomputedVectorTargets,
   ...precomputedVolumeTargets,

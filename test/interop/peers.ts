@@ -13,12 +13,16 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The environment, and a module that shows that it is complete. */
 const modules = {
+  "packed-tree": "packingcubes",
   precomputed: "cloudvolume",
   zarr: "tensorstore",
   "zarr-vectors-0.9": "zarr_vectors_tools",
   "zarr-vectors-0.2": "zarr_vectors",
 } as const;
 export type Peer = keyof typeof modules;
+
+/** Needs a Python that is not everywhere. */
+const mayBeMissing: readonly Peer[] = ["packed-tree"];
 
 export const pythonOf = (peer: Peer): string =>
   join(process.env.OCTAVO_PEERS ?? join(root, ".cache/peers"), peer, "bin/python");
@@ -28,7 +32,7 @@ export function missingPeer(peer: Peer): string | undefined {
   const python = pythonOf(peer);
   if (existsSync(python) && spawnSync(python, ["-c", `import ${modules[peer]}`]).status === 0) return undefined;
   const reason = `no ${python}: run "npm run peers"`;
-  if (process.env.CI === "true") throw new Error(reason);
+  if (process.env.CI === "true" && !mayBeMissing.includes(peer)) throw new Error(reason);
   return reason;
 }
 

@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { packedTreeTargets } from "./targets-packed-tree.js";
+
+fuzzSuite(packedTreeTargets);
