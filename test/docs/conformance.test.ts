@@ -24,12 +24,13 @@ const rows = [...page.matchAll(/^\| ([A-Z]\d+) \|(.*)\|$/gm)].map(([all, number 
   const [, implemented = "", shown = ""] = rest.split(/(?<!\\)\|/);
   return { number, implemented, shown, all };
 });
-type Set = "zarr" | "zarr-vectors" | "precomputed";
+type Set = "zarr" | "zarr-vectors" | "precomputed" | "packed-tree";
 const formats: { readonly [letter: string]: { readonly folder: string; readonly set: Set } } = {
   S: { folder: "src/format/zarr", set: "zarr" },
   M: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
   V: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
   U: { folder: "src/format/precomputed/sharded", set: "precomputed" },
+  P: { folder: "src/format/packed-tree", set: "packed-tree" },
   N: { folder: "src/format/precomputed/mesh", set: "precomputed" },
 };
 const formatOf = ({ number }: Row) => formats[number[0]!]!;
@@ -80,6 +81,7 @@ it("names golden stores that exist", () => {
     zarr: storesOf("zarr"),
     "zarr-vectors": storesOf("zarr-vectors"),
     precomputed: storesOf("precomputed"),
+    "packed-tree": storesOf("packed-tree", true),
   };
   for (const row of rows)
     for (const [, name = ""] of row.shown.matchAll(/test\/conformance, ([\w./*\\-]+)/g)) {
@@ -90,12 +92,12 @@ it("names golden stores that exist", () => {
   expect(wrong).toEqual([]);
 });
 
-/** The folders of a golden set, down to three names. */
-function storesOf(set: Set): string[] {
+/** The folders of a golden set, down to three names; with `files`, those as well. */
+function storesOf(set: Set, files = false): string[] {
   const below = (path: string, depth: number): string[] =>
     readdirSync(join(fixtures(set), path), { withFileTypes: true }).flatMap((entry) => {
-      if (!entry.isDirectory()) return [];
       const name = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (!entry.isDirectory()) return files ? [name] : [];
       return [name, ...(depth > 1 ? below(name, depth - 1) : [])];
     });
   return below("", 3);

@@ -107,6 +107,13 @@ describe("the layout that the seed draws", () => {
     expect(parseTree(bytesOf([...again]), { box: unit }).nodes).toEqual(nodes);
   });
 
+  it("has five leaves below a root in 30 words, with child_flag 227", () => {
+    const { meta } = seedExample();
+    const leaves = [0, 1, 5, 6, 7].flatMap((k, i) => [5, i, i, meta(0, k + 1, 1), 4 + 5 * i]);
+    const { nodes } = parseTree(bytesOf([30, 0, 4, meta(227, 0, 0), ...leaves, 0]), { box: unit });
+    expect(Array.from({ length: 6 }, (_, i) => nodes.rows[4 * i + 3]! >>> 16)).toEqual([0xe300, 1, 2, 6, 7, 8]);
+  });
+
   it("may count the bytes of a leaf, and children from 0", () => {
     const { meta } = seedExample();
     const list = [10, 0, 6, meta(0b100, 0, 0), 20, 0, 6, meta(0, 2, 1), 4, 0];
