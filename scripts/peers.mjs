@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * Makes the virtual environments of the Python peers, one for each test/interop/requirements-NAME.txt, in .cache/peers/NAME,
- * once per list of versions: `npm run peers [NAME…]`. PYTHON names another interpreter than python3; 3.11 is the oldest that
- * the lists install on. A list whose first line says "# python 3.12" needs at least that, and is left out where there is none.
+ * Makes the peers that tests and benchmarks run beside Octavo, in .cache/peers/NAME: `npm run peers [NAME…]`. They are virtual
+ * environments, one for each test/interop/requirements-NAME.txt, made once per list of versions, and "neuroglancer", the
+ * client of test/neuroglancer. PYTHON names another interpreter than python3; 3.11 is the oldest that the lists install on.
+ * A list whose first line says "# python 3.12" needs at least that, and is left out where there is none.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -37,20 +38,29 @@ function pythonFrom(least) {
   return candidates.find((python) => spawnSync(python, ["-c", test], { stdio: "ignore" }).status === 0);
 }
 
+/** False where no interpreter is new enough. */
 function makeVenv(name, venv) {
-  const wanted = join(lists, `requirements-${name}.txt`);
+  const list = join(lists, `requirements-${name}.txt`);
+  const wanted = readFileSync(list, "utf8");
   const mark = join(venv, "requirements.txt"); // written last: an interrupted installation is made again
-  if (existsSync(mark) && readFileSync(mark, "utf8") === readFileSync(wanted, "utf8")) return;
+  if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return true;
+  const [, least = "3.11"] = /^# python (\d+\.\d+)/.exec(wanted) ?? [];
+  const python = pythonFrom(least);
+  if (python === undefined) {
+    console.log(`peers: ${name} is left out: it needs Python ${least}, or PYTHON to name one`);
+    return false;
+  }
   rmSync(venv, { recursive: true, force: true });
-  run(process.env.PYTHON ?? "python3", ["-m", "venv", venv]);
-  run(join(venv, "bin/python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted]);
-  writeFileSync(mark, readFileSync(wanted));
+  run(python, ["-m", "venv", venv]);
+  run(join(venv, "bin/python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", list]);
+  writeFileSync(mark, wanted);
+  return true;
 }
 
 for (const name of names) {
   if (!known.includes(name)) fail(`no peer "${name}", there are ${known.join(", ")}`);
   const folder = join(root, ".cache/peers", name);
   if (name === CLIENT) await buildClient(folder).catch((error) => fail(error.message));
-  else makeVenv(name, folder);
+  else if (!makeVenv(name, folder)) continue;
   console.log(`peers: ready in ${folder}`);
 }
