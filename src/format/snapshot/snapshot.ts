@@ -42,13 +42,13 @@ export interface Snapshot {
 }
 
 /** What all codes call the first types; SWIFT names its groups by these words as well. */
-const WORDS: { readonly [word: string]: string } = {
-  gas: "PartType0",
-  dm: "PartType1",
-  stars: "PartType4",
-  bh: "PartType5",
-  neutrinos: "PartType6",
-};
+const WORDS = new Map([
+  ["gas", "PartType0"],
+  ["dm", "PartType1"],
+  ["stars", "PartType4"],
+  ["bh", "PartType5"],
+  ["neutrinos", "PartType6"],
+]);
 
 /** The snapshot that a file is, or is a part of. */
 export async function openSnapshot(store: Store, key: Key, options: SourceOptions = {}): Promise<Snapshot> {
@@ -118,11 +118,14 @@ function siblings(key: Key, files: number, where: string): readonly Key[] {
   return Array.from({ length: files }, (_, i) => Key.of(`${stem}${i}${end}`));
 }
 
+/** The name of the group that a word means. */
+export const typeNamed = (name: string): string => WORDS.get(name.toLowerCase()) ?? name;
+
 /** The type that is meant; the first with particles where nothing is said. */
 export function chooseType({ types, where }: Snapshot, name: string | undefined): ParticleType {
   if (types.length === 0) throw new NotFound(`${where} has no particles`, { where });
   if (name === undefined) return types[0]!;
-  const found = types.find((own) => own.name === (WORDS[name.toLowerCase()] ?? name));
+  const found = types.find((own) => own.name === typeNamed(name));
   if (found !== undefined) return found;
   const there = types.map((own) => own.name).join(", ");
   throw new InvalidInput(`${where} has no particles of type ${name}; it has ${there}`, { where });

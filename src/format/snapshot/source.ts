@@ -31,16 +31,19 @@ export interface ParticleTable {
   readonly boxes?: Float64Array | undefined;
 }
 
-/** The pieces of particles that lie in files one after the other. */
-export function cutPieces(parts: readonly SnapshotPart[], { coordinates, others }: Fields): readonly Piece[] {
+/** The pieces of particles that lie in files one after the other, or from some row of a file on. */
+export function cutPieces(
+  parts: readonly (SnapshotPart & { readonly first?: number })[],
+  { coordinates, others }: Fields,
+): readonly Piece[] {
   const widest = [coordinates, ...others].reduce((most, field) => Math.max(most, rowBytes(field)), 1);
   const most = Math.min(PIECE_ROWS, Math.floor(SLAB_BYTES / widest));
   const chunk = coordinates.chunkRows ?? 1;
   const step = chunk < most ? most - (most % chunk) : most;
-  return parts.flatMap(({ source, rows }) =>
+  return parts.flatMap(({ source, rows, first = 0 }) =>
     Array.from({ length: Math.ceil(rows / step) }, (_, i) => ({
       source,
-      first: i * step,
+      first: first + i * step,
       rows: Math.min(step, rows - i * step),
     })),
   );

@@ -1,10 +1,11 @@
 /** Everything that can be said against particles in HDF5, of one type or of all. */
+import { OctavoError } from "../../errors.js";
 import type { Finding, ValidateOptions } from "../../model/format.js";
+import type { Positions, VectorDataset } from "../../model/vectors.js";
 import type { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
+import { openParticles, particleTypes } from "./open.js";
 import { failure, finding, rules } from "./rules.js";
-import { chooseType, openSnapshot, type ParticleType, readFields, type Snapshot } from "./snapshot.js";
-import { cutPieces, type ParticleTable, particleSource } from "./source.js";
 
 export async function* validateParticles(
   store: Store,
@@ -13,61 +14,56 @@ export async function* validateParticles(
   options: ValidateOptions = {},
 ): AsyncGenerator<Finding> {
   const { level = 5 } = options;
-  let snapshot: Snapshot;
-  let types: readonly ParticleType[];
+  const where = `${store.url}/${key}`;
+  const datasets: VectorDataset[] = [];
   try {
-    snapshot = await openSnapshot(store, key, options);
-    types = type === undefined ? snapshot.types : [chooseType(snapshot, type)];
+    const types = type === undefined ? await particleTypes(store, key, options) : [type];
+    for (const own of types.length === 0 ? [undefined] : types)
+      datasets.push(await openParticles(store, key, own, options));
   } catch (error) {
-    yield failure("opens", `${store.url}/${key}`, error);
+    yield failure("opens", where, error);
     return;
   }
-  for (const own of types) {
-    const fields = readFields(own);
-    if (level >= rules.fields.level)
-      for (const note of fields.notes) yield finding("fields", `${snapshot.where}/${own.name}`, note);
-    const table = { group: own.name, fields, pieces: cutPieces(own.parts, fields) };
-    if (level >= rules["rows-decode"].level) yield* checkRows(table, snapshot, options);
+  for (const dataset of datasets) {
+    const place = `${where}/${dataset.attributes.type}`;
+    if (level >= rules.fields.level) for (const note of dataset.notes) yield finding("fields", place, note);
+    if (level >= rules["rows-decode"].level) yield* checkRows(dataset, place, options);
   }
 }
 
 async function* checkRows(
-  table: ParticleTable,
-  { header }: Snapshot,
+  dataset: VectorDataset,
+  where: string,
   { level = 5, signal, onProgress }: ValidateOptions,
 ): AsyncGenerator<Finding> {
-  const source = particleSource(table);
-  const vertex = table.fields.others.map(({ name }) => name);
-  for (const [chunk, piece] of table.pieces.entries()) {
-    const where = `${piece.source.where}/${table.group}`;
+  const source = await dataset.source(0, { signal });
+  const { count } = await source.chunks();
+  const want = { positions: true, vertex: (await source.schema()).vertex.map(({ name }) => name), fragment: [] };
+  let first = 0;
+  for (let chunk = 0; chunk < count; chunk++) {
     try {
-      for await (const { positions } of source.tiles([chunk], { positions: true, vertex, fragment: [] }, { signal }))
-        if (level >= rules.finite.level) yield* checkPlaces(positions, header.bounds, where, piece.first);
+      for await (const { positions } of source.tiles([chunk], want, { signal }))
+        if (level >= rules.finite.level) yield* checkPlaces(positions, dataset.bounds, where, first);
     } catch (error) {
+      if (!(error instanceof OctavoError)) throw error;
       yield failure("rows-decode", where, error);
     }
-    onProgress?.({ done: chunk + 1, total: table.pieces.length, unit: "chunks" });
+    first += (await source.counts([chunk]))[0]!;
+    onProgress?.({ done: chunk + 1, total: count, unit: "chunks" });
   }
 }
 
 /** The first of a piece that is wrong stands for the others. */
 function* checkPlaces(
-  positions: Float32Array | Float64Array,
-  bounds: Snapshot["header"]["bounds"],
+  positions: Positions,
+  { min, max }: VectorDataset["bounds"],
   where: string,
   first: number,
 ): Generator<Finding> {
-  const odd = positions.findIndex((value) => !Number.isFinite(value));
   const told = (at: number) => `particle ${first + Math.floor(at / 3)} lies at ${positions[at]} along ${"xyz"[at % 3]}`;
+  const odd = positions.findIndex((value) => !Number.isFinite(value));
   if (odd >= 0) yield finding("finite", where, told(odd));
-  const outside =
-    bounds === undefined
-      ? -1
-      : positions.findIndex((value, at) => value < bounds.min[at % 3]! || value > bounds.max[at % 3]!);
+  const outside = positions.findIndex((value, at) => value < min[at % 3]! || value > max[at % 3]!);
   if (outside >= 0)
-    yield finding(
-      "in-box",
-      where,
-      `${told(outside)}, and the box goes from ${bounds!.min.join(", ")} to ${bounds!.max.join(", ")}`,
-    );
+    yield finding("in-box", where, `${told(outside)}, and the box goes from ${min.join(", ")} to ${max.join(", ")}`);
 }
