@@ -1,6 +1,7 @@
 /** What is promised of Neuroglancer precomputed where it is written: the same as of arrays, each as a row of its own. */
 import { killWriters, writeAtOnce } from "./precomputed-edits.js";
 import { failWriters } from "./precomputed-failing.js";
+import { manyAnnotations } from "./precomputed-memory.js";
 import { many, type Row } from "./row.js";
 
 const kills: Row = {
@@ -31,4 +32,10 @@ const writers: Row = {
   },
 };
 
-export const precomputedRows: readonly Row[] = [kills, failing, writers];
+const memory: Row = {
+  id: "R11p",
+  promise: "bounded memory",
+  run: (scale) => manyAnnotations(32e6, scale === "proof" ? 20 : 2),
+};
+
+export const precomputedRows: readonly Row[] = [kills, failing, writers, memory];

@@ -8,11 +8,12 @@
  * | by object, by order    | id of 8 bytes, record                                           |
  */
 import { murmur3OfWords } from "../../../bytes/hash/murmur3.js";
+import { U64 } from "../../../bytes/u64.js";
 import { InvalidInput } from "../../../errors.js";
 import { wordsOf } from "../sharded/place.js";
 import { extent } from "./cells.js";
 import type { Grouped } from "./grouped.js";
-import { type Annotations, encodeOne, encodeRecords, type RecordForm } from "./list.js";
+import { type Annotations, encodeRecords, putOne, type RecordForm, sizeOfOne } from "./list.js";
 
 export interface Gathering {
   /** Checks a batch and takes it in; InvalidInput where it does not fit, and then nothing of it is taken. */
@@ -38,6 +39,7 @@ export function gathering(form: RecordForm, seed: number, group: (order?: "any" 
   const lower: number[] = new Array(rank).fill(Number.POSITIVE_INFINITY);
   const upper: number[] = new Array(rank).fill(Number.NEGATIVE_INFINITY);
   const hash = new Uint32Array(2);
+  let room = new Uint8Array(1024);
   let last: Promise<void> = Promise.resolve();
   let whole = true;
 
@@ -53,10 +55,13 @@ export function gathering(form: RecordForm, seed: number, group: (order?: "any" 
     for (let i = 0; i < ids.length; i++) {
       const [low, high] = [words[2 * i]!, words[2 * i + 1]!];
       const own = related.map((objects) => objects(i));
-      await byId.add(low, high, encodeOne(records, i, own));
-      const row = new Uint8Array(8 + records.starts[i + 1]! - records.starts[i]!);
-      new DataView(row.buffer).setBigUint64(0, ids[i]!, true);
-      row.set(records.bytes.subarray(records.starts[i]!, records.starts[i + 1]!), 8);
+      const record = records.bytes.subarray(records.starts[i]!, records.starts[i + 1]!);
+      const size = 8 + sizeOfOne(record, own);
+      if (size > room.length) room = new Uint8Array(2 * size); // used again for all: what is freed is not at once free
+      U64.set(room, 0, ids[i]!);
+      putOne(room, 8, record, own);
+      const row = room.subarray(0, 8 + record.length);
+      await byId.add(low, high, room.subarray(8, size));
       murmur3OfWords((low ^ seed) >>> 0, high, hash);
       await byOrder.add(hash[1]!, hash[0]!, row);
       for (const [r, objects] of own.entries()) {

@@ -212,10 +212,19 @@ export function encodeOne(
   related: readonly BigUint64Array[],
 ): Uint8Array<ArrayBuffer> {
   const record = bytes.subarray(starts[row]!, starts[row + 1]!);
-  const out = new Uint8Array(record.length + related.reduce((sum, { length }) => sum + 4 + 8 * length, 0));
-  const view = new DataView(out.buffer);
-  out.set(record);
-  let at = record.length;
+  const out = new Uint8Array(sizeOfOne(record, related));
+  putOne(out, 0, record, related);
+  return out;
+}
+
+export const sizeOfOne = (record: Uint8Array, related: readonly BigUint64Array[]): number =>
+  record.length + related.reduce((sum, { length }) => sum + 4 + 8 * length, 0);
+
+/** The same into memory that is there. */
+export function putOne(out: Uint8Array, start: number, record: Uint8Array, related: readonly BigUint64Array[]): void {
+  const view = new DataView(out.buffer, out.byteOffset);
+  out.set(record, start);
+  let at = start + record.length;
   for (const ids of related) {
     view.setUint32(at, ids.length, true);
     at += 4;
@@ -224,5 +233,4 @@ export function encodeOne(
       at += 8;
     }
   }
-  return out;
 }
