@@ -22,14 +22,21 @@ import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
 import { dimensionsOf } from "./frame.js";
 import { type Field, fieldsOf, numbersOf, typeFor } from "./numbers.js";
-import { FILES, loseAttributes, type Publication, type PublishedIds, publishedIds } from "./publication.js";
+import {
+  FILES,
+  loseAttributes,
+  type Publication,
+  type PublishedIds,
+  publishedIds,
+  writingInto,
+} from "./publication.js";
 import { Tally } from "./tally.js";
 
 const OBJECT = "object";
 const MOST_LABELS = 256;
 
 export async function publishAnnotations(publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
-  const { source, geometry, level, options, lose, note, reading, maxMemory, batchVertices } = publication;
+  const { source, geometry, level, options, lose, note, reading, batchVertices } = publication;
   const type = typeOf(publication);
   const ids = await publishedIds(publication);
   const hasObjects = level.objects !== undefined;
@@ -52,8 +59,7 @@ export async function publishAnnotations(publication: Publication, store: Store,
       relationships: type === "point" && hasObjects ? [OBJECT] : [],
     },
     {
-      ...reading,
-      maxMemory: Math.floor(maxMemory / 2),
+      ...writingInto(store, publication),
       sharded: options.sharded ?? (source.levels[0]?.vertices ?? FILES) >= FILES,
     },
   );

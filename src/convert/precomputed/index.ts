@@ -28,9 +28,10 @@ const TYPES: { readonly [kind in Kind]: readonly string[] } = {
 };
 
 /** What a dataset becomes; Unsupported where that cannot be. */
-export function publishedAs({ url, geometries }: VectorDataset, wanted: Kind | undefined): Kind {
+export function publishedAs({ url, geometries, attributes }: VectorDataset, wanted: Kind | undefined): Kind {
   const possible = KINDS[geometries[0] ?? "parametric"];
-  const kind = wanted ?? possible[0];
+  const were = attributes.annotation_type !== undefined && possible.includes("annotations");
+  const kind = wanted ?? (were ? "annotations" : possible[0]); // what they once were, they become again
   if (kind !== undefined && possible.includes(kind)) return kind;
   throw new Unsupported(
     `${url} holds ${geometries.join(" and ")}, which cannot become ${wanted ?? "precomputed"}${possible.length > 0 ? `, only ${possible.join(" or ")}` : ""}`,

@@ -10,13 +10,20 @@ import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
 import { transformTo } from "./frame.js";
 import { piecesOf } from "./pieces.js";
-import { loseAttributes, type Publication, publishedIds, publishTable, shardingFor } from "./publication.js";
+import {
+  loseAttributes,
+  type Publication,
+  publishedIds,
+  publishTable,
+  shardingFor,
+  writingInto,
+} from "./publication.js";
 import { Tally } from "./tally.js";
 
 const BYTES = 8; // that a vertex takes in Draco, with its faces, on all levels
 
 export async function publishMeshes(publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
-  const { source, geometry, level, schema, options, lose, note, reading, maxMemory, batchVertices } = publication;
+  const { source, geometry, level, schema, options, lose, note, reading, batchVertices } = publication;
   const { url: where } = source;
   if (level.objects === undefined || level.linkWidth !== 3)
     throw new Unsupported(`${where} should have objects and faces of three corners, found ${level.linkWidth}`, {
@@ -30,7 +37,7 @@ export async function publishMeshes(publication: Publication, store: Store, at: 
   const sharding = shardingFor(publication, ids, BYTES, true);
   const segmentProperties = await publishTable(publication, ids, store, at);
   const description = { transform, sharding, segmentProperties };
-  const writer = await createMeshes(store, at, description, { ...reading, maxMemory: Math.floor(maxMemory / 4) });
+  const writer = await createMeshes(store, at, description, writingInto(store, publication));
   const tally = new Tally();
   try {
     for await (const batch of source.select({ level: 0, geometry }).batches({ ...reading, batchVertices })) {

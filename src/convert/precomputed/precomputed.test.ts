@@ -3,15 +3,25 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columnsOf, info, KINDS, scene } from "../../../test/zarr-vectors-scenes.js";
 import { toldBatch } from "../../../test/zarr-vectors-told.js";
+import type { NumericArray } from "../../codec/types.js";
 import { Conflict, Unsupported } from "../../errors.js";
-import { openAnnotations, openSegmentProperties, openSkeletons, precomputed } from "../../format/precomputed/index.js";
-import { createZarrVectors } from "../../format/zarr-vectors/index.js";
+import { ANNOTATION_TYPES } from "../../format/precomputed/annotation/info.js";
+import {
+  createAnnotations,
+  openAnnotations,
+  openSegmentProperties,
+  openSkeletons,
+  precomputed,
+} from "../../format/precomputed/index.js";
+import { createZarrVectors, openZarrVectors } from "../../format/zarr-vectors/index.js";
 import type { VectorDescription } from "../../format/zarr-vectors/write/description.js";
 import type { BatchParts } from "../../format/zarr-vectors/write/write.js";
 import type { Batch, Columns, Geometry, VectorDataset } from "../../model/vectors.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
+import { zipStore } from "../../store/zip.js";
+import { zipWriteStore } from "../../store/zip-write.js";
 import { failNth, faultyStore } from "../../testing/observe.js";
 import { convertVectors } from "../vectors.js";
 import { convertToPrecomputed } from "./index.js";
@@ -73,7 +83,6 @@ describe("round trips", () => {
         expect(report).toMatchObject({ objects: 6 });
         const back = memoryStore();
         await convertVectors(dataset, back, at);
-        const { openZarrVectors } = await import("../../format/zarr-vectors/index.js");
         expect(await told(await openZarrVectors(back, at))).toEqual(wanted);
       }),
       { numRuns: 3 },
@@ -120,6 +129,42 @@ describe("round trips", () => {
       }),
       { numRuns: 3 },
     );
+  });
+});
+
+describe("annotations of every type", () => {
+  it.each(ANNOTATION_TYPES)("%s: to Zarr Vectors and back", async (type) => {
+    const per = type === "point" ? 1 : type === "polyline" ? 3 : 2;
+    const ids = BigUint64Array.of(3n, 2n ** 62n, 8n);
+    const store = memoryStore();
+    const writer = await createAnnotations(store, at, {
+      type,
+      dimensions: ["x", "y", "z"].map((name) => ({ name, scale: 4e-9, unit: "m" })),
+      properties: [
+        { id: "score", type: "int16" },
+        { id: "tint", type: "rgb" },
+      ],
+    });
+    const points = Float32Array.from({ length: 9 * per }, (_, i) => 1 + ((7 * i) % 25));
+    const offsets = Uint32Array.of(0, per, 2 * per, 3 * per);
+    const properties = new Map<string, NumericArray>([
+      ["score", Int16Array.of(-5, 6, 7)],
+      ["tint", Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8, 255)],
+    ]);
+    await writer.add({ ids, points, offsets, properties });
+    await writer.commit();
+    const between = memoryStore();
+    await convertVectors((await precomputed.open(store, at)) as VectorDataset, between, at);
+    const { store: after, report } = await published(await openZarrVectors(between, at));
+    const collection = await openAnnotations(after);
+    expect([collection.info.type, report.losses]).toEqual([type, []]);
+    expect(collection.info.dimensions).toEqual((await openAnnotations(store)).info.dimensions);
+    for (const [i, id] of ids.entries()) {
+      const one = (await collection.get(id))!;
+      expect([...one.points]).toEqual([...points.subarray(3 * per * i, 3 * per * (i + 1))]);
+      expect([...one.properties.get("score")!]).toEqual([properties.get("score")![i]]);
+      expect(one.properties.get("tint")).toEqual(properties.get("tint")!.slice(3 * i, 3 * i + 3));
+    }
   });
 });
 
@@ -337,6 +382,15 @@ describe("the place", () => {
           expect(left).toEqual([]);
         }
       }
+  });
+
+  it("a zip file, with little memory", async () => {
+    const inner = memoryStore();
+    const zip = await zipWriteStore(inner, Key.of("a.zip"), {});
+    const points = await (await stored("points", scene("points", 1))).commit();
+    await convertToPrecomputed(points, zip, at, { maxMemory: 1, sharded: true });
+    await zip.close!();
+    expect((await openAnnotations(await zipStore(inner, Key.of("a.zip")))).info.type).toBe("point");
   });
 
   it("what cannot be is refused", async () => {

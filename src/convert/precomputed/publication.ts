@@ -7,6 +7,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
 import type { Geometry, Schema, VectorDataset } from "../../model/vectors.js";
 import { Prefix } from "../../store/key.js";
+import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
 import { tableOf } from "./table.js";
 
@@ -89,6 +90,13 @@ export async function publicationOf(source: VectorDataset, options: PublishOptio
     progress: (done) => onProgress?.({ done, total: Math.max(total, done), unit: "vertices" }),
   };
 }
+
+/** How to write what comes of it. A zip file takes nothing back, so that what is put aside on the way to one stays in memory. */
+export const writingInto = (store: Store, { reading, maxMemory }: Publication) => ({
+  ...reading,
+  maxMemory: Math.floor(maxMemory / 4),
+  scratch: store.can.conditional ? undefined : { store: memoryStore() },
+});
 
 /** What users keep beside the data, but for what becomes something else. */
 export function loseAttributes({ source, lose }: Publication, known: readonly string[] = []): void {

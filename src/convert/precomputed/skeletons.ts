@@ -15,11 +15,18 @@ import type { ConvertReport } from "../arrays.js";
 import { transformTo } from "./frame.js";
 import { fieldsOf, numbersOf } from "./numbers.js";
 import { PATHS, piecesOf } from "./pieces.js";
-import { loseAttributes, type Publication, publishedIds, publishTable, shardingFor } from "./publication.js";
+import {
+  loseAttributes,
+  type Publication,
+  publishedIds,
+  publishTable,
+  shardingFor,
+  writingInto,
+} from "./publication.js";
 import { Tally } from "./tally.js";
 
 export async function publishSkeletons(publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
-  const { source, geometry, level, schema, options, lose, note, reading, maxMemory, batchVertices } = publication;
+  const { source, geometry, level, schema, options, lose, note, reading, batchVertices } = publication;
   const { url } = source;
   const isPath = PATHS.includes(geometry);
   if (level.objects === undefined && !isPath)
@@ -39,7 +46,7 @@ export async function publishSkeletons(publication: Publication, store: Store, a
   const segmentProperties = await publishTable(publication, ids, store, at);
   const attributes = fields.map(({ id, type, channels }): SkeletonAttribute => ({ id, type, components: channels }));
   const description = { attributes, transform, sharding, segmentProperties };
-  const writer = await createSkeletons(store, at, description, { ...reading, maxMemory: Math.floor(maxMemory / 4) });
+  const writer = await createSkeletons(store, at, description, writingInto(store, publication));
   const tally = new Tally();
   try {
     for await (const batch of source.select({ level: 0, geometry }).batches({ ...reading, batchVertices })) {
