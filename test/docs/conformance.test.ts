@@ -32,6 +32,7 @@ const formats: { readonly [letter: string]: { readonly folder: string; readonly 
   U: { folder: "src/format/precomputed/sharded", set: "precomputed" },
   P: { folder: "src/format/packed-tree", set: "packed-tree" },
   N: { folder: "src/format/precomputed/mesh", set: "precomputed" },
+  W: { folder: "src/format/precomputed/client", set: "precomputed" },
 };
 const formatOf = ({ number }: Row) => formats[number[0]!]!;
 const pathOf = (row: Row, name: string): string =>
