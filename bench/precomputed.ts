@@ -1,8 +1,8 @@
 /**
  * `npm run bench precomputed [COUNT…]`: sharded values beside tensorstore and cloud-volume, 100,000 and 1,000,000 of them unless told,
- * raw and gzip (a million: raw only). Every measurement is a process of its own that begins to count after its imports; readers
- * read the shards that tensorstore wrote, with the page cache emptied. CPU is what to compare where the machine has other
- * work to do, as all of them wait for the same disk.
+ * raw and gzip (a million: raw only); and skeletons that are decoded. Every measurement is a process of its own that begins to
+ * count after its imports; readers read the shards that tensorstore wrote, with the page cache emptied. CPU is what to compare
+ * where the machine has other work to do, as all of them wait for the same disk.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -41,7 +41,7 @@ const program = run(process.execPath, [
 
 function table(count: number, encoding: "raw" | "gzip"): void {
   const inputs = join(cache, `inputs-${count}`);
-  if (!existsSync(join(inputs, "ids.u64"))) peer("inputs", "-", `${count}`, encoding, "-", inputs);
+  if (!existsSync(join(inputs, "skeletons.u32"))) peer("inputs", "-", `${count}`, encoding, "-", inputs);
   const folder = (who: string): string => join(cache, `${count}-${encoding}-${who}`);
   const measured = (op: string, who: string): Result => {
     const at = folder(op === "write" ? who : "tensorstore");
@@ -71,5 +71,17 @@ function table(count: number, encoding: "raw" | "gzip"): void {
   }
 }
 
+/** Skeletons as bytes in memory, to vertices, edges and radii. */
+function skeletons(): void {
+  const inputs = join(cache, `inputs-${counts[0]}`);
+  const ours = JSON.parse(run(process.execPath, [program, "decode", "0", "raw", "-", inputs])) as Result;
+  const theirs = JSON.parse(peer("decode", "cloud-volume", "0", "raw", "-", inputs)) as Result;
+  if (ours.count !== theirs.count) throw new Error("skeletons were decoded to other vertices");
+  console.log("\n| | octavo: CPU s | cloud-volume: CPU s | octavo / cloud-volume |\n|---|---|---|---|");
+  const [a, b] = [ours.cpu, theirs.cpu];
+  console.log(`| 10,000 skeletons decoded | ${a.toFixed(3)} | ${b.toFixed(3)} | ${(a / b).toFixed(2)} |`);
+}
+
 for (const count of counts)
   for (const encoding of count >= 1e6 ? (["raw"] as const) : (["raw", "gzip"] as const)) table(count, encoding);
+skeletons();

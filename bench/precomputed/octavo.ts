@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Sharding } from "../../src/format/precomputed/sharded/types.js";
+import { Skeleton } from "../../src/format/precomputed/skeleton/skeleton.js";
 import { createValues, openValues } from "../../src/format/precomputed/values.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
@@ -68,6 +69,21 @@ async function scan(): Promise<Record<string, number>> {
   });
 }
 
+async function decode(): Promise<Record<string, number>> {
+  const lengths = new Uint32Array(input("skeletons.u32"));
+  const data = new Uint8Array(input("skeletons.bin"));
+  let end = 0;
+  const values = Array.from(lengths, (length) => {
+    end += length;
+    return data.slice(end - length, end);
+  });
+  return measured(async () => {
+    const found = values.map((value) => Skeleton.parse(value, [RADIUS], "a skeleton"));
+    return { count: found.reduce((sum, { vertices }) => sum + vertices.length / 3, 0) };
+  });
+}
+const RADIUS = { id: "radius", type: "float32", components: 1 } as const;
+
 async function measured(work: () => Promise<Record<string, number>>): Promise<Record<string, number>> {
   const start = process.memoryUsage.rss();
   const [wall, cpu] = [performance.now(), process.cpuUsage()];
@@ -78,5 +94,5 @@ async function measured(work: () => Promise<Record<string, number>>): Promise<Re
   return { ...result, wall: seconds, cpu: (used.user + used.system) / 1e6, memory: peak - start };
 }
 
-const operations = { write, read, list, scan };
+const operations = { write, read, list, scan, decode };
 console.log(JSON.stringify(await operations[op as keyof typeof operations]()));

@@ -1,7 +1,8 @@
 """One measurement of a peer in a process of its own: peer.py OP PEER COUNT ENCODING FOLDER; prints one JSON object.
 
 "inputs" writes what everybody works on (the values are slices of a pool of bytes that compress about as skeletons do):
-ids.u64, offsets.u32, lengths.u32, pool.bin, sample.u64. "uncache" makes the next read of a folder a cold one.
+ids.u64, offsets.u32, lengths.u32, pool.bin, sample.u64; and 10,000 skeletons of 50 to 400 vertices with a radius:
+skeletons.bin, skeletons.u32 (their lengths). "uncache" makes the next read of a folder a cold one.
 """
 import json
 import os
@@ -37,6 +38,19 @@ def inputs(folder, count):
         ("ids.u64", ids),
     ]:
         array.tofile(os.path.join(folder, name))
+
+
+def skeletons(folder):
+    r = np.random.Generator(np.random.PCG64(5))
+    lengths = []
+    with open(os.path.join(folder, "skeletons.bin"), "wb") as out:
+        for count in r.integers(50, 400, size=10000):
+            vertices = np.cumsum(r.normal(0, 50, (count, 3)), axis=0).astype("<f4")
+            edges = np.stack([np.arange(count - 1), np.arange(1, count)], axis=1).astype("<u4")
+            radii = r.random(count).astype("<f4")
+            head = np.array([count, count - 1], "<u4")
+            lengths.append(sum(out.write(part.tobytes()) for part in (head, vertices, edges, radii)))
+    np.array(lengths, "<u4").tofile(os.path.join(folder, "skeletons.u32"))
 
 
 def column(folder, name, kind):
@@ -89,7 +103,18 @@ def tensorstore_values(kv, ids):
 def main(op, peer, count, encoding, folder, source):
     sharding = sharding_for(count, encoding)
     result = {}
-    if op == "write":
+    if op == "decode":
+        from cloudvolume import Skeleton
+
+        lengths = column(source, "skeletons.u32", "<u4")
+        data = open(os.path.join(source, "skeletons.bin"), "rb").read()
+        attributes = [{"id": "radius", "data_type": "float32", "num_components": 1}]
+        ends = np.cumsum(lengths)
+        values = [data[end - length : end] for length, end in zip(lengths, ends)]
+        before = usage()
+        found = [Skeleton.from_precomputed(value, vertex_attributes=attributes) for value in values]
+        result["count"] = sum(len(one.vertices) for one in found)
+    elif op == "write":
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         values = values_of(source)
@@ -130,6 +155,7 @@ if __name__ == "__main__":
     op, peer, count, encoding, folder, source = sys.argv[1:7]
     if op == "inputs":
         inputs(source, int(count))
+        skeletons(source)
     elif op == "uncache":
         uncache(folder)
     else:

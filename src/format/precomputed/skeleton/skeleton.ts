@@ -31,7 +31,7 @@ export interface Skeleton {
 
 /** From bytes, and to them. */
 export const Skeleton = {
-  /** `unread` is how many bytes follow what the attributes account for. */
+  /** What comes out may share the memory of `bytes`. `unread` is how many bytes follow what the attributes account for. */
   parse(bytes: Uint8Array, attributes: readonly SkeletonAttribute[], where: string): Skeleton & { unread: number } {
     const reader = new Reader(bytes, where);
     const [claimed, claimedEdges] = [reader.u32(), reader.u32()];
@@ -39,10 +39,12 @@ export const Skeleton = {
     const at = reader.offset;
     reader.skip(12 * count);
     reader.skip(8 * reader.count(claimedEdges, 8));
-    // One copy, into memory that begins at 0: positions and edges are then aligned, and the caller's bytes are let go.
-    const own = new Uint8Array(bytes);
-    const vertices = new Float32Array(own.buffer, at, 3 * count);
-    const edges = new Uint32Array(own.buffer, at + 12 * count, 2 * claimedEdges);
+    // Where they lie, if they are aligned there and most of that memory is theirs; else a copy lets go of the rest.
+    const shared = bytes.byteOffset % 4 === 0 && 2 * bytes.length >= bytes.buffer.byteLength;
+    const own = shared ? bytes : new Uint8Array(bytes);
+    const start = own.byteOffset + at;
+    const vertices = new Float32Array(own.buffer as ArrayBuffer, start, 3 * count);
+    const edges = new Uint32Array(own.buffer as ArrayBuffer, start + 12 * count, 2 * claimedEdges);
     for (let i = 0; i < edges.length; i++)
       if (edges[i]! >= count)
         throw new Corrupt(`${where} has an edge to vertex ${edges[i]}, but there are ${count} vertices`, { where });
