@@ -6,11 +6,12 @@
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { ChunkTable, Joints, LinkSet, Placement } from "../../../model/source.js";
 import { hullTest, sidesOf } from "../../../query/hull.js";
-import { runOf } from "../../../query/links.js";
+import { distinctChunks, runOf } from "../../../query/layout.js";
 import { grown } from "../../../query/samples.js";
 import type { LinkSource } from "./link-source.js";
 import type { ObjectPages } from "./object-pages.js";
 import type { OwnerColumn } from "./owner-column.js";
+import { IdList, type RowsOf } from "./owners.js";
 import type { Tiles } from "./tiles.js";
 
 /** How far back a path is followed over parts that may be empty, before it is looked up whether they are. */
@@ -176,31 +177,54 @@ export async function* linkedJoints(
     readonly tiles: Tiles;
   },
   column: OwnerColumn,
-  rowsOf: (ids: readonly bigint[]) => Promise<Int32Array>,
+  rowsOf: RowsOf,
   meets: (min: Float64Array, max: Float64Array) => boolean,
   options?: ReadOptions,
+  skip?: Uint8Array,
 ): AsyncGenerator<Joints> {
   const links = await context.links(options);
   if (links?.width !== 2) return;
   const sets: LinkSet[] = [];
   for await (const set of links.read({ meets }, [], options)) sets.push(set);
-  const used = [...new Set(sets.flatMap(({ chunks }) => [...new Set(chunks)]))];
+  const used = [...new Set(sets.flatMap(({ chunks }) => distinctChunks(chunks)))];
   const parts = new Map<number, Uint32Array>();
   for await (const tile of context.tiles.read(used, ONLY_PARTS, options)) parts.set(tile.chunk, tile.parts);
   const owners = await column.ids(used, options);
-  const ids: bigint[] = [];
-  for (const { count, chunks, vertices } of sets)
-    for (let l = 0; l < count; l++)
-      ids.push(owners.get(chunks[2 * l]!)![runOf(parts.get(chunks[2 * l]!)!, vertices[2 * l]!)] ?? -1n);
-  const rows = await rowsOf(ids);
+  const ids = new IdList(sets.reduce((sum, { count }) => sum + count, 0));
+  const firsts = sets.map((set) => partsOfEnds(set, 0, parts));
+  for (const [s, { chunks }] of sets.entries())
+    for (let l = 0; l < firsts[s]!.length; l++) ids.add(owners.get(chunks[2 * l]!)!, firsts[s]![l]!);
+  const rows = await rowsOf(ids.ids);
   const joints = new JointList();
   let joint = 0;
-  for (const { count, chunks, vertices } of sets) {
-    const part = (end: number): number => runOf(parts.get(chunks[end]!)!, vertices[end]!);
-    for (let l = 0; l < count; l++) {
+  for (const [s, set] of sets.entries()) {
+    const seconds = partsOfEnds(set, 1, parts);
+    for (let l = 0; l < set.count; l++) {
       const row = rows[joint++]!;
-      if (row >= 0) joints.add(row, chunks[2 * l]!, part(2 * l), chunks[2 * l + 1]!, part(2 * l + 1));
+      if (row < 0 || skip?.[row] === 1) continue;
+      joints.add(row, set.chunks[2 * l]!, firsts[s]![l]!, set.chunks[2 * l + 1]!, seconds[l]!);
     }
   }
   if (joints.count > 0) yield joints.done();
 }
+
+/** The part of an end of each link. */
+function partsOfEnds(
+  { count, chunks, vertices }: LinkSet,
+  end: number,
+  parts: ReadonlyMap<number, Uint32Array>,
+): Uint32Array {
+  const out = new Uint32Array(count);
+  let [last, offsets] = [-1, NONE];
+  for (let l = 0; l < count; l++) {
+    const at = 2 * l + end;
+    if (chunks[at] !== last) {
+      last = chunks[at]!;
+      offsets = parts.get(last)!;
+    }
+    out[l] = runOf(offsets, vertices[at]!);
+  }
+  return out;
+}
+
+const NONE: Uint32Array = new Uint32Array();

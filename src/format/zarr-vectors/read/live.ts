@@ -5,6 +5,7 @@
  */
 import { Conflict } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
+import type { LevelSource } from "../../../model/source.js";
 import type { Query, Selection } from "../../../model/vectors.js";
 import type { OpenedStore } from "../nodes/open-nodes.js";
 import { datasetOf, type ZarrVectors } from "./dataset.js";
@@ -91,8 +92,54 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     groups: (level, call) => steady(call, (dataset) => dataset.groups(level, call)),
     groupMembers: (group, level, call) => steady(call, (dataset) => dataset.groupMembers(group, level, call)),
     groupColumns: (level, call) => steady(call, (dataset) => dataset.groupColumns(level, call)),
-    source: async (level, call, geometry) => (await current(call)).source(level, call, geometry),
+    async source(level, call, geometry) {
+      let used: ZarrVectors = now;
+      const source = await steady(call, (dataset) => {
+        used = dataset;
+        return dataset.source(level, call, geometry);
+      });
+      return watched(source, async () => {
+        if (await used.opened.changed()) throw conflict();
+      });
+    },
     select: selectionOf,
+  };
+}
+
+/** A level is the store as it was when it was asked for: whatever it answers is Conflict once there has been a commit since. */
+function watched({ objects, ...source }: LevelSource, check: () => Promise<void>): LevelSource {
+  const told =
+    <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> =>
+      ask(...args).finally(check); // a commit is the better reason, if there is one
+  const each = <A extends readonly unknown[], T>(ask: (...args: A) => AsyncIterable<T>) =>
+    async function* (...args: A): AsyncGenerator<T> {
+      try {
+        yield* ask(...args);
+      } finally {
+        await check();
+      }
+    };
+  return {
+    ...source,
+    schema: told(source.schema),
+    chunks: told(source.chunks),
+    cost: told(source.cost),
+    counts: told(source.counts),
+    tiles: each(source.tiles),
+    links: each(source.links),
+    objects: objects && {
+      rows: objects.rows,
+      ids: told(objects.ids),
+      rowsOf: told(objects.rowsOf),
+      place: told(objects.place),
+      owners: told(objects.owners),
+      orphans: told(objects.orphans),
+      columns: told(objects.columns),
+      group: told(objects.group),
+      groupColumns: told(objects.groupColumns),
+      joints: each(objects.joints),
+    },
   };
 }
 

@@ -47,6 +47,12 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
 
   const linksAreFound = once((now?: ReadOptions) => canList(nodes, "links/0", now));
 
+  const rowsOfIds = async (ids: BigInt64Array, now?: ReadOptions): Promise<Int32Array> => {
+    if ((await table64(now)) === undefined) return idsAsRows(ids, pages.rows);
+    const find = await rowsOf(now);
+    return Int32Array.from({ length: ids.length }, (_, i) => find(ids[i]!));
+  };
+
   const source: ObjectSource = {
     rows: pages.rows,
     async ids(rows, now) {
@@ -61,14 +67,14 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     place: (rows, now) => placeRows(pages, rows, where, now),
     async owners(parts, now) {
       const known = await column(now);
-      const told = known && (await ownersByColumn(known, (ids) => source.rowsOf(ids, now), parts, now));
+      const told = known && (await ownersByColumn(known, (ids) => rowsOfIds(ids, now), parts, now));
       return told ?? ownersFrom(pages, table.count, parts, now);
     },
     orphans: (now) => orphansOf(context, pages, now),
     async *joints(meets, now, skip) {
-      const known = await column(now);
+      const known = mostPages(pages, skip) ? undefined : await column(now);
       if (known?.joints === true && (await linksAreFound(now)))
-        yield* linkedJoints(context, known, (ids) => source.rowsOf(ids, now), meets, now);
+        yield* linkedJoints(context, known, (ids) => rowsOfIds(ids, now), meets, now, skip);
       else yield* jointsOf(pages, table, context.tiles, dims, meets, now, skip);
     },
     columns: (wanted, rows, now) => denseColumns(nodes, "object_attributes", wanted, rows, pages.rows, now),
@@ -92,6 +98,15 @@ export async function objectsOf(context: ObjectContext, options?: ReadOptions): 
     },
   };
   return source;
+}
+
+/** Whether the objects that are known to touch lie in most pages: then these are read in any case, and tell the joints of all. */
+function mostPages({ rows, pageRows }: ObjectPages, known: Uint8Array | undefined): boolean {
+  const count = Math.ceil(rows / pageRows);
+  let used = 0;
+  for (let page = 0; known !== undefined && page < count; page++)
+    if (known.subarray(page * pageRows, (page + 1) * pageRows).includes(1)) used++;
+  return 2 * used > count;
 }
 
 /** The rows whose id is in a range. */
@@ -177,6 +192,14 @@ function idsOf(rows: Uint32Array): BigInt64Array {
   const words = new Uint32Array(2 * rows.length);
   for (let i = 0; i < rows.length; i++) words[2 * i] = rows[i]!;
   return new BigInt64Array(words.buffer);
+}
+
+/** Ids as rows, where they are the same. */
+function idsAsRows(ids: BigInt64Array, rows: number): Int32Array {
+  const words = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length);
+  const out = new Int32Array(ids.length);
+  for (let i = 0; i < ids.length; i++) out[i] = words[2 * i + 1] === 0 && words[2 * i]! < rows ? words[2 * i]! : -1;
+  return out;
 }
 
 /** Whether each id is its row. */

@@ -2,6 +2,7 @@
 import { Corrupt } from "../../../errors.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { Parts, Placement } from "../../../model/source.js";
+import { distinctChunks } from "../../../query/layout.js";
 import type { ObjectPages } from "./object-pages.js";
 import type { OwnerColumn } from "./owner-column.js";
 
@@ -85,28 +86,59 @@ function addOwners(
   }
 }
 
+/** The row of each id, −1 where there is none. */
+export type RowsOf = (ids: BigInt64Array) => Promise<Int32Array>;
+
 /** The owners that a true column gives; undefined where it only says that there are several. */
 export async function ownersByColumn(
   column: OwnerColumn,
-  rowsOf: (ids: readonly bigint[]) => Promise<Int32Array>,
+  rowsOf: RowsOf,
   { chunk, part }: Parts,
   options?: ReadOptions,
 ): Promise<Owners | undefined> {
-  const columns = await column.ids([...new Set(chunk)], options);
-  const ids: bigint[] = [];
-  for (let i = 0; i < chunk.length; i++) ids.push(columns.get(chunk[i]!)![part[i]!] ?? -1n);
-  if (ids.includes(-2n)) return undefined;
-  const rows = await rowsOf(ids);
-  for (let i = 0; i < ids.length; i++)
-    if (ids[i] !== -1n && rows[i]! < 0)
-      throw new Corrupt(`fragment ${part[i]} of a chunk is said to belong to object ${ids[i]}, which is not there`);
-  return flatten(ids.map((_, i) => (rows[i]! < 0 ? [] : [rows[i]!])));
+  const ids = new IdList(chunk.length);
+  const columns = await column.ids(distinctChunks(chunk), options);
+  for (let i = 0; i < chunk.length; i++) ids.add(columns.get(chunk[i]!)!, part[i]!);
+  if (ids.several) return undefined;
+  const owners = await rowsOf(ids.ids);
+  const offsets = new Uint32Array(chunk.length + 1);
+  const rows = new Uint32Array(chunk.length);
+  let count = 0;
+  for (let i = 0; i < chunk.length; i++) {
+    if (owners[i]! >= 0) rows[count++] = owners[i]!;
+    else if (ids.ids[i] !== -1n)
+      throw new Corrupt(`fragment ${part[i]} of a chunk is said to belong to object ${ids.ids[i]}, which is not there`);
+    offsets[i + 1] = count;
+  }
+  return { offsets, rows: rows.slice(0, count) };
 }
 
-function flatten(lists: readonly (readonly number[])[]): Owners {
-  const offsets = new Uint32Array(lists.length + 1);
-  for (const [i, list] of lists.entries()) offsets[i + 1] = offsets[i]! + list.length;
-  const rows = new Uint32Array(offsets[lists.length]!);
-  for (const [i, list] of lists.entries()) rows.set(list, offsets[i]!);
-  return { offsets, rows };
+/** Ids that are put together from columns, as words: a bigint for each would be the most of the work. */
+export class IdList {
+  readonly ids: BigInt64Array;
+  /** Whether any is −2. */
+  several = false;
+  readonly #words: Int32Array;
+  #count = 0;
+  #column: BigInt64Array = new BigInt64Array();
+  #from: Int32Array = new Int32Array();
+
+  constructor(size: number) {
+    this.ids = new BigInt64Array(size);
+    this.#words = new Int32Array(this.ids.buffer);
+  }
+
+  /** The id at a place of a column; −1 beyond its end. */
+  add(column: BigInt64Array, at: number): void {
+    if (column !== this.#column) {
+      this.#column = column;
+      this.#from = new Int32Array(column.buffer, column.byteOffset, 2 * column.length);
+    }
+    const inside = at < column.length;
+    const low = inside ? this.#from[2 * at]! : -1;
+    const high = inside ? this.#from[2 * at + 1]! : -1;
+    if (low === -2 && high === -1) this.several = true;
+    this.#words[2 * this.#count] = low;
+    this.#words[2 * this.#count++ + 1] = high;
+  }
 }
