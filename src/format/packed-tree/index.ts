@@ -2,6 +2,13 @@
 export { TreeBox, type Triple } from "./box.js";
 export { type BuildTreeOptions, type BuiltTree, buildTree, type ParticlePositions } from "./build.js";
 export { encodeTree } from "./encode.js";
+export { openParticles, type ParticleDataset } from "./file/dataset.js";
+export type { Description, FileColumn } from "./file/description.js";
+export { packedTree } from "./file/format.js";
+export type { Head } from "./file/layout.js";
+export type { Blocks, Span } from "./file/plan.js";
+export { openParticleFile, type ParticleFile } from "./file/read.js";
+export { type WriteParticlesOptions, writeParticles } from "./file/write.js";
 export type { TreeHeader } from "./header.js";
 export { type NearestOptions, type Neighbours, nearestParticles } from "./nearest.js";
 export type { Nodes } from "./nodes.js";

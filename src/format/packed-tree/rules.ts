@@ -3,7 +3,7 @@
  * docs/formats/packed-tree.md has this table; a test compares them.
  */
 import type { Finding } from "../../model/format.js";
-import { type Rule, rule } from "../../model/rules.js";
+import { failureWith, type Rule, rule } from "../../model/rules.js";
 
 export const rules = {
   header: rule(1, "error", "the header is damaged, its box is none, or there are no whole nodes behind it"),
@@ -16,6 +16,11 @@ export const rules = {
   "tree-range": rule(2, "error", "particles of a node that are not, one after the other, those of its children"),
   "tree-parent": rule(2, "error", "the way back from a node does not lead to its parent"),
   threshold: rule(3, "warning", "a node that the threshold would have divided, or would not have"),
+  unavailable: rule(1, "error", "the store did not give it: nothing is known about it"),
+  file: rule(1, "error", "a ptree file is cut off, or what describes it is damaged"),
+  "file-tree": rule(2, "error", "the tree in a ptree file is damaged"),
+  "file-block": rule(4, "error", "a block of particles cannot be read, or has another checksum"),
+  "file-order": rule(5, "error", "particles, tree, blocks and order of a ptree file do not belong together"),
 } as const satisfies { readonly [id: string]: Rule };
 
 export type RuleId = keyof typeof rules;
@@ -23,3 +28,6 @@ export type RuleId = keyof typeof rules;
 export function finding(id: RuleId, where: string, message: string): Finding {
   return { severity: rules[id].severity, rule: `packed-tree/${id}`, where, message };
 }
+
+/** What went wrong as a finding; errors that are not Octavo's pass through. */
+export const failure = failureWith<RuleId>(finding);
