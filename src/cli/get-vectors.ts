@@ -1,5 +1,6 @@
 /** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
 import { InvalidInput, NotFound } from "../errors.js";
+import type { ParticleDataset } from "../format/snapshot/dataset.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { choice, count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
 import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
@@ -46,7 +47,7 @@ type Given = Values<typeof vectorOptions>;
 /** Where the result goes, and as what. */
 export interface Target {
   readonly file: string;
-  readonly extension: "json" | "ndjson" | "csv" | "npy";
+  readonly extension: "json" | "ndjson" | "csv" | "npy" | "hdf5";
   readonly overwrite: boolean;
 }
 
@@ -63,6 +64,7 @@ export async function getVectors(
     const selection = dataset.select(queryOf(given));
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
+    else if (target.extension === "hdf5") await writeSnapshot(dataset, selection.query, given, target, session);
     else await write(dataset, selection, given, target, session);
     for (const note of dataset.notes) session.output.remark(`note: ${note}`);
     if (parametric !== undefined && given.geometry === undefined)
@@ -92,7 +94,9 @@ async function getParametric(
   if (wrong !== undefined)
     throw new InvalidInput(`--${wrong} has no meaning for parametric objects, which lie outside of levels and space`);
   if (parametric === undefined) throw new InvalidInput("there are no parametric objects");
-  if (!count) await writeParametric(parametric, { object, group, limit }, target, session);
+  const { extension } = target;
+  if (extension === "hdf5") throw new InvalidInput("parametric objects do not go to .hdf5, which is for particles");
+  if (!count) await writeParametric(parametric, { object, group, limit }, { ...target, extension }, session);
   else {
     const objects = chosenOf(parametric, { object, group, limit }).length;
     if (output.json) output.document({ objects });
@@ -172,6 +176,27 @@ async function write(
   } finally {
     await sink.abort();
     await answer.return?.();
+  }
+}
+
+/** Points as a snapshot of particles, which is made in memory. */
+async function writeSnapshot(
+  dataset: VectorDataset,
+  query: Query,
+  { attributes }: Given,
+  { file, overwrite }: Target,
+  session: Session,
+): Promise<void> {
+  const { signal } = session;
+  const { encodeSnapshot, selectedParticles } = await import("../format/snapshot/write.js");
+  const particles = await selectedParticles(dataset, query, { signal, attributes });
+  const bytes = await encodeSnapshot([particles], (dataset as Partial<ParticleDataset>).snapshot);
+  const sink = await openSink(file, overwrite, session);
+  try {
+    await sink.write(bytes);
+    await sink.commit();
+  } finally {
+    await sink.abort();
   }
 }
 

@@ -21,7 +21,7 @@ import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } fro
 import { type ArrayText, csvText, jsonText } from "./text.js";
 import { type ExitCode, type Session, verb } from "./verb.js";
 
-const EXTENSIONS = ["json", "ndjson", "csv", "npy"] as const;
+const EXTENSIONS = ["json", "ndjson", "csv", "npy", "hdf5"] as const;
 type Extension = (typeof EXTENSIONS)[number];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
@@ -159,6 +159,7 @@ function writerOf(extension: Extension, shape: readonly number[], dtype: NdArray
     throw new InvalidInput("an array has no objects to put on lines: .ndjson is for geometry", {
       hint: "arrays go to .npy, .json and .csv",
     });
+  if (extension === "hdf5") throw new InvalidInput("an array does not go to .hdf5, which is for particles");
   if (extension === "npy") {
     const head = writeNpy({ shape, dtype, data: new Uint8Array() }); // refuses what .npy cannot hold, before anything is read
     return { head: () => head, block: ({ data }) => [data as Uint8Array], tail: () => new Uint8Array() };

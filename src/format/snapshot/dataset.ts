@@ -7,6 +7,13 @@ import { rowDataset } from "../precomputed/row-dataset.js";
 import { chooseType, type ParticleType, readFields, type Snapshot } from "./snapshot.js";
 import { cutPieces, type ParticleTable, particleSource } from "./source.js";
 
+/** Particles, with the snapshot that they are of where there is one. */
+export interface ParticleDataset extends VectorDataset {
+  /** The name of their type. */
+  readonly type: string;
+  readonly snapshot?: Snapshot | undefined;
+}
+
 /** What makes the difference between a snapshot and Cubes. */
 export interface ParticleData {
   readonly where: string;
@@ -15,6 +22,7 @@ export interface ParticleData {
   readonly bounds: VectorDataset["bounds"];
   readonly attributes: { readonly [key: string]: Json };
   readonly notes: readonly string[];
+  readonly snapshot?: Snapshot | undefined;
 }
 
 /** The particles of one type of a snapshot; the first type that has any where none is named. */
@@ -22,12 +30,13 @@ export async function snapshotDataset(
   snapshot: Snapshot,
   named: string | undefined,
   options: ReadOptions = {},
-): Promise<VectorDataset> {
+): Promise<ParticleDataset> {
   const type = chooseType(snapshot, named);
   const fields = readFields(type);
   const table = { group: type.name, fields, pieces: cutPieces(type.parts, fields) };
   const counts = Object.fromEntries(snapshot.types.map(({ name, count }) => [name, count]));
   return particleDataset({
+    snapshot,
     where: snapshot.where,
     version: "Gadget",
     table,
@@ -44,7 +53,8 @@ function others({ types }: Snapshot, type: ParticleType, named: string | undefin
   return [`this is ${type.name}; there are also ${rest.join(", ")}: "|snapshot:NAME" behind the address chooses`];
 }
 
-export function particleDataset({ where, version, table, bounds, attributes, notes }: ParticleData): VectorDataset {
+export function particleDataset(particles: ParticleData): ParticleDataset {
+  const { where, version, table, bounds, attributes, notes, snapshot } = particles;
   const source = particleSource(table);
   const size = bounds.max.map((high, axis) => high - bounds.min[axis]!);
   const vertices = table.pieces.reduce((sum, { rows }) => sum + rows, 0);
@@ -64,7 +74,7 @@ export function particleDataset({ where, version, table, bounds, attributes, not
     ids: async () => new BigUint64Array(),
     plan: (query, _level, options) => select(own, query).plan(options),
   });
-  return { ...dataset, format: "snapshot", version };
+  return { ...dataset, format: "snapshot", version, type: table.group, snapshot };
 }
 
 /** The corners around all particles, where the snapshot does not tell: all of them are looked at. */

@@ -27,6 +27,14 @@ export type Numeric = Extract<DataType, { kind: "int" | "uint" | "float" | "bool
 /** What an attribute holds: one value, or a list where it has a shape. */
 export type Hdf5Value = string | number | bigint | readonly (string | number | bigint)[];
 
+/** An attribute as it is stored. */
+export interface Hdf5Attribute {
+  readonly shape: readonly number[];
+  /** undefined: text. */
+  readonly dtype: Numeric | undefined;
+  readonly values: NumericArray | readonly string[];
+}
+
 /** What is known of a dataset. */
 export interface Hdf5Dataset {
   readonly path: string;
@@ -45,6 +53,8 @@ export interface Hdf5File {
   names(path: string): readonly string[];
   /** The attributes of an object, without those of a kind that has no value here. */
   attributes(path: string): ReadonlyMap<string, Hdf5Value>;
+  /** The same as they are stored. */
+  stored(path: string): ReadonlyMap<string, Hdf5Attribute>;
   /** The dataset at a path; undefined where there is nothing. */
   dataset(path: string): Hdf5Dataset | undefined;
   /** Rows of a dataset, all of each. */
@@ -115,30 +125,39 @@ function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
     throw new Unsupported(`${where} has at ${step} a link to ${to}, and links are not followed`, { where });
   }
 
-  function attribute(path: string, name: string): Hdf5Value | undefined {
+  function attribute(path: string, name: string): Hdf5Attribute | undefined {
     const what = `attribute ${name} of ${path}`;
     const metadata = call(`has no readable ${what}`, () => module.get_attribute_metadata(id, path, name));
     const { shape, size, total_size, vlen, type } = metadata;
-    if (shape === null) return undefined;
+    const isText = type === module.H5T_class_t.H5T_STRING.value;
+    const dtype = isText ? undefined : numericOf(module, metadata);
+    if (shape === null || (!isText && dtype === undefined)) return undefined;
     const bytes = size * total_size;
     if (!(bytes <= ATTRIBUTE_BYTES))
       throw new LimitExceeded(`the ${what} in ${where} has ${bytes} bytes; ${ATTRIBUTE_BYTES} are read at most`, {
         where,
       });
-    const isText = type === module.H5T_class_t.H5T_STRING.value;
-    const dtype = isText ? undefined : numericOf(module, metadata);
-    if (!isText && dtype === undefined) return undefined;
-    const values = withMemory(bytes, `${what}`, (pointer) => {
+    const values = withMemory(bytes, what, (pointer) => {
       call(`has no readable ${what}`, () => module.get_attribute_data(id, path, name, BigInt(pointer)));
       const data = module.HEAPU8.slice(pointer, pointer + bytes);
-      if (dtype !== undefined)
-        return Array.from<number | bigint>(typed({ shape, dtype, data }) as ArrayLike<number | bigint>);
+      if (dtype !== undefined) return typed({ shape, dtype, data });
       if (!vlen) return Array.from({ length: total_size }, (_, i) => textOf(data.subarray(i * size, (i + 1) * size)));
       const texts = Array.from(new Uint32Array(data.buffer), (at) => (at === 0 ? "" : module.UTF8ToString(at)));
       module.reclaim_vlen_memory(id, path, name, BigInt(pointer));
       return texts;
     });
-    return shape.length === 0 ? values[0] : values;
+    return { shape, dtype, values };
+  }
+
+  function stored(path: string): ReadonlyMap<string, Hdf5Attribute> {
+    if (plain(path) === undefined) throw new NotFound(`${where} has no ${path}`, { where });
+    const names = call(`has no readable attributes of ${path}`, () => module.get_attribute_names(id, path));
+    return new Map(
+      names.flatMap((name) => {
+        const found = attribute(path, name);
+        return found === undefined ? [] : [[name, found] as const];
+      }),
+    );
   }
 
   function withMemory<R>(bytes: number, what: string, work: (pointer: number) => R): R {
@@ -156,16 +175,8 @@ function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
     where,
     kindOf,
     names: (path) => (plain(path) === "group" ? [...list(path.replace(/\/$/, ""))] : []),
-    attributes(path) {
-      if (plain(path) === undefined) throw new NotFound(`${where} has no ${path}`, { where });
-      const names = call(`has no readable attributes of ${path}`, () => module.get_attribute_names(id, path));
-      return new Map(
-        names.flatMap((name) => {
-          const value = attribute(path, name);
-          return value === undefined ? [] : [[name, value] as const];
-        }),
-      );
-    },
+    stored,
+    attributes: (path) => new Map([...stored(path)].map(([name, own]) => [name, plainOf(own)])),
     dataset(path) {
       const kind = plain(path);
       if (kind === undefined) return undefined;
@@ -264,6 +275,11 @@ function numericOf({ H5T_class_t: kinds }: H5Module, metadata: Metadata): Numeri
   if (type !== kinds.H5T_ENUM.value || size !== 1) return undefined;
   const { FALSE, TRUE } = enum_type?.members ?? {};
   return enum_type?.nmembers === 2 && FALSE === 0 && TRUE === 1 ? { kind: "bool", size: 1 } : undefined;
+}
+
+function plainOf({ shape, values }: Hdf5Attribute): Hdf5Value {
+  const list = Array.from(values as ArrayLike<string | number | bigint>);
+  return shape.length === 0 ? list[0]! : list;
 }
 
 /** A string of fixed size: up to its first zero, without blanks that fill it up. */

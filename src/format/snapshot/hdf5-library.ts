@@ -9,7 +9,7 @@
  * - It answers failure with a negative number, null, or by throwing; a crash leaves its memory in a state that nobody knows, after
  *   which it is not called again in this process.
  */
-import { Corrupt, OctavoError, Unsupported } from "../../errors.js";
+import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
 
 export type H5Module = Awaited<typeof import("h5wasm").ready>;
 
@@ -26,7 +26,7 @@ interface FileSystem {
   create(path: string, mode: number): { usedBytes: number; stream_ops: StreamOps };
   unlink(path: string): void;
   readonly ErrnoError: new (code: number) => Error;
-  readFile(path: string): Uint8Array;
+  readFile(path: string): Uint8Array<ArrayBuffer>;
 }
 interface StreamOps {
   read(stream: unknown, buffer: Int8Array, offset: number, length: number, position: number): number;
@@ -40,7 +40,7 @@ export interface Hdf5Library {
   call<T>(where: string, doing: string, work: (module: H5Module) => T): T;
   /** Opens bytes as a file for as long as `work` takes. */
   reading<T>(where: string, bytes: RandomBytes, work: (file: bigint) => T): T;
-  /** The bytes of a new file that `work` fills. */
+  /** The bytes of a new file that `work` fills; what the library complains about while it does is why that failed. */
   writing(where: string, work: (file: bigint) => void): Uint8Array<ArrayBuffer>;
 }
 
@@ -120,12 +120,17 @@ async function load(): Promise<Hdf5Library> {
     writing(where, work) {
       const path = `/octavo-${++files}`;
       try {
-        const file = call(where, "cannot be made", () => module.open(path, module.H5F_ACC_TRUNC, false, -1, -1));
-        try {
-          work(file);
-        } finally {
-          call(where, "cannot be closed", () => module.close_file(file));
-        }
+        call(where, "cannot be made", () => {
+          const file = module.open(path, module.H5F_ACC_TRUNC, false, -1, -1);
+          if (file < 0n) return -1;
+          try {
+            work(file);
+          } finally {
+            module.close_file(file); // what it could not do it has said
+          }
+          return 0;
+        });
+        if (words.said !== undefined) throw new LimitExceeded(`${where} cannot be made: ${words.said}`, { where });
         return fs.readFile(path).slice();
       } finally {
         fs.unlink(path);

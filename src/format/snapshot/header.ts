@@ -29,7 +29,7 @@ export interface SnapshotHeader {
 }
 
 const MOST_FILES = 100_000;
-const DESCRIBING = ["Header", "Units", "InternalCodeUnits", "Cosmology"];
+export const DESCRIBING = ["Header", "Units", "InternalCodeUnits", "Cosmology"];
 
 export function readHeader(file: Hdf5File): SnapshotHeader {
   const groups = Object.fromEntries(

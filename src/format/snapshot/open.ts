@@ -3,11 +3,10 @@
  * that is named as packingcubes names it: "snap_sorted.hdf5" for "snap.hdf5" and "snap_cubes.hdf5".
  */
 import { NotFound } from "../../errors.js";
-import type { VectorDataset } from "../../model/vectors.js";
 import { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { type Cubes, cubeTypes, readCubes } from "./cubes.js";
-import { particleDataset, snapshotDataset } from "./dataset.js";
+import { type ParticleDataset, particleDataset, snapshotDataset } from "./dataset.js";
 import { type Hdf5Source, openHdf5, type SourceOptions } from "./hdf5-source.js";
 import { COORDINATES, openSnapshot, type ParticleType, readFields, typeNamed } from "./snapshot.js";
 import { cutPieces } from "./source.js";
@@ -18,7 +17,7 @@ export async function openParticles(
   key: Key,
   named: string | undefined,
   options: SourceOptions = {},
-): Promise<VectorDataset> {
+): Promise<ParticleDataset> {
   const source = await openHdf5(store, key, options);
   const type = named === undefined ? undefined : typeNamed(named);
   const cubes = source.use((file) => (cubeTypes(file).length === 0 ? undefined : readCubes(file, type)));
@@ -57,7 +56,7 @@ export async function findSorted(
 }
 
 /** A cube is a piece, or several; the space of each is known. */
-function cubesDataset({ where }: Hdf5Source, cubes: Cubes, sorted: Hdf5Source): VectorDataset {
+function cubesDataset({ where }: Hdf5Source, cubes: Cubes, sorted: Hdf5Source): ParticleDataset {
   const { trees, starts, type: name, version } = cubes;
   const count = starts[trees.length]!;
   if (count === 0) throw new NotFound(`${where} has no particles`, { where });

@@ -104,7 +104,7 @@ function look(file: Hdf5File): Look {
   return { header, rows };
 }
 
-const typeNumber = (name: string): number => Number(/^PartType(\d+)$/.exec(name)?.[1] ?? -1);
+export const typeNumber = (name: string): number => Number(/^PartType(\d+)$/.exec(name)?.[1] ?? -1);
 
 /** The names of all files of a snapshot, from that of one. */
 function siblings(key: Key, files: number, where: string): readonly Key[] {
