@@ -1,4 +1,4 @@
-// Compiles src/kernel/assembly (AssemblyScript) to src/kernel/wasm.ts, labels-wasm.ts and tree-wasm.ts: the modules as base64 text, so that
+// Compiles src/kernel/assembly (AssemblyScript) to src/kernel/wasm.ts and …-wasm.ts: the modules as base64 text, so that
 // Node, browsers and bundlers need no file beside the code. `--if-stale` does nothing when they are newer than their sources
 // and this script.
 import { readdirSync, renameSync, statSync, writeFileSync } from "node:fs";

@@ -66,7 +66,7 @@ test("before codecs: at most 40 kB", () => {
   expect(gzipped(entry)).toBeLessThanOrEqual(40_000);
   const eager = [...entry]
     .flatMap((name) => outputs.get(name)!.inputs)
-    .filter((path) => /kernel\/(labels-)?wasm|zstd-engine|fflate|draco-\w+-wasm/.test(path));
+    .filter((path) => /kernel\/([\w-]+-)?wasm|zstd-engine|fflate|draco-\w+-wasm/.test(path));
   expect(eager).toEqual([]); // what a page may never need comes later
 });
 
