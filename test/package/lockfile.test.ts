@@ -14,3 +14,10 @@ test("every package that some platform needs has an entry (else: node scripts/lo
 test("no host is named", () => {
   expect(text).not.toMatch(/"resolved"/);
 });
+
+test("nor is one by the lockfile of the Neuroglancer client, which needs packages of no platform", () => {
+  const client = readFileSync(new URL("../neuroglancer/client/package-lock.json", import.meta.url), "utf8");
+  expect(client.match(/"resolved": "(?!nothing")/g)).toBeNull();
+  expect(client).not.toMatch(/"(os|cpu)":/);
+  expect(missingEntries(JSON.parse(client))).toEqual([]);
+});
