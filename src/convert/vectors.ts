@@ -5,7 +5,7 @@
  */
 import { InvalidInput } from "../errors.js";
 import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
-import { type CopyDescription, copyStore } from "../format/zarr-vectors/copy/copy-store.js";
+import { type CopyDescription, copyStore, RAW } from "../format/zarr-vectors/copy/copy-store.js";
 import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
 import type { VectorDescription } from "../format/zarr-vectors/write/description.js";
 import {
@@ -13,10 +13,10 @@ import {
   type LevelDescription,
   type VectorLevelWriter,
 } from "../format/zarr-vectors/write/write.js";
-import { withLimits } from "../limits.js";
+import { type Limits, withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
-import type { Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
+import type { Batch, Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
 import { select } from "../query/select.js";
 import { Key, LOGS, Prefix } from "../store/key.js";
 import { type ScratchPlace, scratchIn } from "../store/scratch.js";
@@ -68,12 +68,18 @@ async function copied(
 ): Promise<ConvertReport> {
   const { formatVersion, codecs, sharding, ids } = options;
   const description: CopyDescription = { formatVersion, codecs, sharding, ids };
-  const { chunks, vertices, objects, losses } = await copyStore(source, store, at, description, options);
+  const copying = { ...options, limits: heldTo(options, 4) };
+  const { chunks, vertices, objects, losses } = await copyStore(source, store, at, description, copying);
   return { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
 }
 
 const MEMORY = 256 << 20;
 const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
+
+/** The caller's limits, and that what is read keeps no more than this part of the memory. */
+function heldTo({ limits, maxMemory = MEMORY }: ConvertVectorsOptions, part: number): Partial<Limits> {
+  return { ...limits, keptBytes: Math.min(maxMemory / part, withLimits(limits).keptBytes) };
+}
 
 /** Level by level, batch by batch. */
 async function streamed(
@@ -83,9 +89,7 @@ async function streamed(
   options: ConvertVectorsOptions,
 ): Promise<ConvertReport> {
   const { signal, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
-  // One half is the writer's.
-  const keptBytes = Math.min(maxMemory / 2, withLimits(options.limits).keptBytes);
-  const limits = { ...options.limits, keptBytes };
+  const limits = heldTo(options, 2); // the other half is the writer's
   const reading = { signal, limits };
   const [geometry, ...further] = source.geometries;
   if (geometry === undefined) throw new InvalidInput(`${source.url} has no geometry that could be written`);
@@ -131,6 +135,7 @@ async function streamed(
       options: { ...options, ...reading, batchVertices },
       vertices,
       objects,
+      numbers: { next: 0, told: false },
       lose,
       aside,
     };
@@ -158,6 +163,8 @@ interface Streamed {
   readonly aside: ScratchPlace;
   readonly vertices: { done: number };
   readonly objects: { done: number };
+  /** Of level 0: what the next object is called where ids are dense, and whether it was told that they are others. */
+  readonly numbers: { next: number; told: boolean };
   /** Takes a sentence about what is not kept. */
   readonly lose: (sentence: string) => void;
 }
@@ -173,6 +180,8 @@ async function ownWords(
   const family = await nodes.attributes("links/0", options);
   const copies = family?.store === "duplicate";
   if (copies && formatVersion === "0.7.0") lose("the copies of links with every chunk that they touch: 0.7.0 has none");
+  const vertices = await nodes.attributes("vertices", options);
+  if (vertices?.encoding === "draco") lose(RAW);
   if (meta.chunkAttribute !== undefined) lose(`that chunks are those of one ${meta.chunkAttribute.name} each`);
   const between = opened.levels.map(async (level) => (await opened.nodes(level, options)).children("links", options));
   if ((await Promise.all(between)).flat().some((delta) => delta !== "0"))
@@ -252,6 +261,7 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
       const objectColumns = new Map([...batch.objectColumns].filter(([name]) => level === 0 || name !== RENUMBERED));
       await writer.add({ ...batch, objectColumns, fragments: keepsFragments ? batch.fragments : undefined });
       if (batch.repeats === true) continue;
+      if (level === 0) renumbered(copy, batch.ids);
       vertices.done += batch.positions.length / batch.dims;
       objects.done += batch.ids.length;
       onProgress?.({ done: vertices.done, total: Math.max(total, vertices.done), unit: "vertices" });
@@ -259,14 +269,27 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
   } finally {
     await scratch.clear();
   }
-  if (from.objects !== undefined) await copyEmpty(from.objects, schema, level, writer, reading);
+  if (from.objects !== undefined) await copyEmpty(copy, from.objects, schema, level, writer, reading);
   await copyGroups(copy, level, writer, schema);
+}
+
+/** Objects that get new ids; that they do is told once. */
+function renumbered({ options, numbers, lose }: Streamed, ids: Batch["ids"]): void {
+  if (options.ids !== "dense" || numbers.told) return;
+  for (const id of ids) {
+    const number = BigInt(numbers.next++);
+    if (id === number) continue;
+    lose(`the ids of objects, which are 0, 1, 2 … now: ${id} is ${number}`);
+    numbers.told = true;
+    return;
+  }
 }
 
 const ROWS = 1 << 14; // objects that are looked at together
 
 /** Objects without vertices, which no batch has. */
 async function copyEmpty(
+  copy: Streamed,
   objects: ObjectSource,
   schema: Schema,
   level: number,
@@ -280,6 +303,7 @@ async function copyEmpty(
     const rows = all.filter((_, i) => offsets[i] === offsets[i + 1]);
     if (rows.length === 0) continue;
     const [ids, objectColumns] = await Promise.all([objects.ids(rows, options), objects.columns(names, rows, options)]);
+    if (level === 0) renumbered(copy, ids);
     await writer.add({
       positions: new Float32Array(),
       parts: Uint32Array.of(0),

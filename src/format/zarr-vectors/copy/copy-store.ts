@@ -47,6 +47,8 @@ export interface CopyReport {
 }
 
 const MEMORY = 256 << 20;
+/** Encoding again what was rounded would round it again. */
+export const RAW = "the Draco encoding: positions are stored raw, as it has rounded them";
 /** What is written anew; the last two are of shards that are no longer there. */
 const ROOT_WORDS = [
   "zarr_vectors",
@@ -95,7 +97,8 @@ export async function copyStore(
     const bounds = boundsFor(opened, levels, lose);
     const total = levels.reduce((sum, { table }) => sum + table.count, 0);
     const capabilities = new Set<string>();
-    for (const { meta, source: level, table, dtype } of levels) {
+    for (const { meta, source: level, table, dtype, draco } of levels) {
+      if (draco) lose(`${meta.path}/vertices: ${RAW}`);
       if (!DTYPES.includes(dtype)) lose(`${meta.path}/vertices: positions of type ${dtype} became float64`);
       const lead = table.rank - root.axes.length;
       const origin = meta.chunkShape.map((size, axis) => Math.floor(bounds.min[axis]! / size));
@@ -192,7 +195,13 @@ async function sourceOf(opened: OpenedStore, meta: LevelMeta, options: ReadOptio
     levelSource({ root, meta, nodes, geometry }, options),
     nodes.attributes("vertices", options),
   ]);
-  return { meta, source, table: await source.chunks(options), dtype: String(vertices?.dtype ?? "float32") };
+  return {
+    meta,
+    source,
+    table: await source.chunks(options),
+    dtype: String(vertices?.dtype ?? "float32"),
+    draco: vertices?.encoding === "draco",
+  };
 }
 
 type Bounds = { readonly min: number[]; readonly max: number[] };

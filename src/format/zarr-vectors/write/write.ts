@@ -3,8 +3,8 @@
  * chunks and its links to their cells; what does not fit into memory is put aside. `commit` writes the arrays and in the end
  * the root's document: before that there is nothing that anybody would take for a store.
  *
- * What stays in memory whatever happens: 12 bytes for each fragment, the ids and attributes of objects, and the texts that
- * attributes have.
+ * What stays in memory whatever happens: 12 bytes for each fragment and in the end 30, the ids and attributes of objects, and the
+ * texts that attributes have.
  */
 import { Conflict, InvalidInput } from "../../../errors.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
@@ -224,7 +224,9 @@ export async function createZarrVectors(
     written.add(key);
     await store.set(key, root, { signal, if: store.can.conditional ? { absent: true } : undefined });
     state = "ended";
-    return vectorDataset(await openStore(store, at, options), options);
+    // Whoever gives up now is too late: the store is there.
+    const opening = { limits: options.limits };
+    return vectorDataset(await openStore(store, at, opening), opening);
   }
 
   const faceOf = (level: number, own: LevelState): VectorLevelWriter => ({
