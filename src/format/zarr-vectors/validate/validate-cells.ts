@@ -1,4 +1,5 @@
 /** Cells, each by itself: what cannot be read or decoded is a finding, and does not hide the others. */
+import type { Room } from "../../../codec/types.js";
 import { Corrupt } from "../../../errors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import type { Finding } from "../../../model/format.js";
@@ -15,10 +16,16 @@ export type Blob = Uint8Array | Finding | undefined;
 export const placeAt = ({ at }: LevelCheck, path: string, coords: ArrayLike<number>, i: number, rank: number): string =>
   `${at(path)} of chunk ${Directory.key(coords, i * rank, rank)}`;
 
-/** The blobs of chunks, by coordinates. */
-export async function readCells(check: LevelCheck, cells: Cells, coords: Int32Array, rank: number): Promise<Blob[]> {
+/** The blobs of chunks, by coordinates; in `room` where there is some. */
+export async function readCells(
+  check: LevelCheck,
+  cells: Cells,
+  coords: Int32Array,
+  rank: number,
+  room?: Room,
+): Promise<Blob[]> {
   const { at, options } = check;
-  const all = await attempt("cell-decodes", at(cells.path), () => cells.read(coords, options));
+  const all = await attempt("cell-decodes", at(cells.path), () => cells.read(coords, { ...options, room }));
   if (!isFinding(all)) return [...all];
   const stored = await quiet(async () => cells.stored?.(options));
   return Promise.all(

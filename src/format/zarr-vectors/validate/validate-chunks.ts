@@ -1,6 +1,7 @@
 /** The chunks of a level, some at a time: vertices, fragments, and the attributes of both. */
 import { isFixed } from "../../../bytes/dtype.js";
 import { loadDraco } from "../../../codec/draco.js";
+import { Arena } from "../../../codec/room.js";
 import { Corrupt } from "../../../errors.js";
 import { withLimits } from "../../../limits.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
@@ -40,15 +41,16 @@ export async function* checkChunks(
   for (const { cells } of attributes) yield* checkNoOthers(check, table, cells, "attribute-rows");
 
   const positionCheck = PositionCheck.of(check, table, vertices.attributes.encoding === "draco");
+  const room = new Arena(); // nothing of a group is looked at after it
   let total = 0;
-  for (let from = 0; from < count; from += GROUP) {
+  for (let from = 0; from < count; from += GROUP, room.clear()) {
     options.signal?.throwIfAborted();
     const to = Math.min(count, from + GROUP);
     const coords = coordsOf(table, from, to);
     const [buffers, indexes, ...columns] = await Promise.all([
-      readCells(check, vertices, coords, rank),
-      fragments && readCells(check, fragments, coords, rank),
-      ...attributes.map(({ cells }) => readCells(check, cells, coords, rank)),
+      readCells(check, vertices, coords, rank, room),
+      fragments && readCells(check, fragments, coords, rank, room),
+      ...attributes.map(({ cells }) => readCells(check, cells, coords, rank, room)),
     ]);
     for (let chunk = from; chunk < to; chunk++) {
       const i = chunk - from;

@@ -158,14 +158,14 @@ function extent(
   for (let axis = 0; axis < dims; axis++) {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
-    let sum = 0;
+    let finite = true;
     for (let i = from + axis; i < to; i += dims) {
       const value = positions[i]!;
       if (value < low) low = value;
       if (value > high) high = value;
-      sum += value * 0; // NaN from the first that is not finite on
+      if (value - value !== 0) finite = false;
     }
-    if (sum !== 0) {
+    if (!finite) {
       [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
       for (let i = from + axis; i < to; i += dims) {
         const value = positions[i]!;
