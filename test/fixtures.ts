@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-export type FixtureSet = "zarr" | "zarr-vectors" | "precomputed" | "packed-tree";
+export type FixtureSet = "zarr" | "zarr-vectors" | "precomputed" | "packed-tree" | "hdf5";
 
 const folders = new Map<FixtureSet, string>();
 

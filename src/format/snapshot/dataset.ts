@@ -41,7 +41,13 @@ export async function snapshotDataset(
     version: "Gadget",
     table,
     bounds: snapshot.header.bounds ?? (await measure(table, options)),
-    attributes: { type: type.name, particles: counts, files: snapshot.files.length, ...snapshot.header.groups },
+    attributes: {
+      type: type.name,
+      particles: counts,
+      files: snapshot.files.length,
+      ...snapshot.header.summary,
+      ...snapshot.header.groups,
+    },
     notes: [...fields.notes, ...others(snapshot, type, named)],
   });
 }

@@ -24,6 +24,8 @@ export interface SnapshotHeader {
   readonly files: number;
   /** Where particles lie, if that is told. */
   readonly bounds: { readonly min: readonly number[]; readonly max: readonly number[] } | undefined;
+  /** The numbers that people look for first, whatever their names are: box, time, redshift, scale factor and h. */
+  readonly summary: JsonObject;
   /** The attributes of the groups that describe a snapshot, by the group's name. */
   readonly groups: { readonly [group: string]: JsonObject };
 }
@@ -51,8 +53,28 @@ export function readHeader(file: Hdf5File): SnapshotHeader {
     here: numbers("NumPart_ThisFile")?.map((count) => counted(count, file.where)),
     files,
     bounds: boundsOf(numbers("BoxSize"), file.where),
+    summary: summaryOf(groups),
     groups,
   };
+}
+
+/** Told by the header or by the cosmology; a scale factor follows from a redshift as well. */
+function summaryOf({ Header = {}, Cosmology = {} }: { readonly [group: string]: JsonObject }): JsonObject {
+  const one = (value: Json | undefined): Json | undefined =>
+    Array.isArray(value) && value.length === 1 ? (value as readonly Json[])[0] : value;
+  const redshift = one(Header.Redshift ?? Cosmology.Redshift);
+  const told: { readonly [name: string]: Json | undefined } = {
+    box: one(Header.BoxSize),
+    time: one(Header.Time),
+    redshift,
+    scaleFactor: one(
+      Header["Scale-factor"] ??
+        Cosmology["Scale-factor"] ??
+        (typeof redshift === "number" ? 1 / (1 + redshift) : undefined),
+    ),
+    h: one(Header.HubbleParam ?? Cosmology.h),
+  };
+  return Object.fromEntries(Object.entries(told).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }
 
 /** One number or several; NaN where there is text. */
