@@ -18,7 +18,6 @@ export function overview(version: string): string {
     "such as https://host/a.zip|zip:inner/path. The format is detected.",
     "",
     "octavo VERB --help shows its options, with examples; --version the version.",
-    "",
     "exit code: 0 done, 1 invalid or absent, 2 wrong call, 3 unreadable, 4 stopped",
   ].join("\n");
 }

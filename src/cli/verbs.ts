@@ -77,6 +77,12 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./shard.js")).shard,
   },
   {
+    name: "tree",
+    operands: "ACTION URL [TO]",
+    summary: "octrees over particles: build, query, verify",
+    load: async () => (await import("./tree.js")).tree,
+  },
+  {
     name: "demo",
     operands: "",
     summary: "a guided tour on data it makes itself",

@@ -8,7 +8,7 @@ export { packedTree } from "./file/format.js";
 export type { Head } from "./file/layout.js";
 export type { Blocks, Span } from "./file/plan.js";
 export { openParticleFile, type ParticleFile } from "./file/read.js";
-export { type WriteParticlesOptions, writeParticles } from "./file/write.js";
+export { encodeParticles, type WriteParticlesOptions, writeParticles } from "./file/write.js";
 export type { TreeHeader } from "./header.js";
 export { type NearestOptions, type Neighbours, nearestParticles } from "./nearest.js";
 export type { Nodes } from "./nodes.js";

@@ -38,7 +38,7 @@ export interface Description {
 /** The name by which the number that a particle had before is an attribute. */
 export const ORIGINAL = "original";
 
-export const rowBytes = ({ dtype, channels }: FileColumn): number => dtype.size * channels;
+export const rowBytes = ({ dtype, channels }: Pick<FileColumn, "dtype" | "channels">): number => dtype.size * channels;
 
 /** Where a block of a column lies, its checksum included. */
 export function blockSpan(column: FileColumn, { starts }: Blocks, block: number): Span {

@@ -28,13 +28,29 @@ export interface WriteParticlesOptions extends CallOptions {
 const BLOCK_PARTICLES = 4096;
 const MOST_BLOCKS = 2 ** 14;
 
-/** Writes particles with their tree as one file. */
+/** Writes particles with their tree as one file, which appears when it is whole. */
 export async function writeParticles(
   store: Store,
   file: Key,
   particles: Particles,
   options: WriteParticlesOptions = {},
 ): Promise<void> {
+  const pieces = encodeParticles(particles, options);
+  const sink = await store.write(file, options);
+  try {
+    for (const piece of pieces) {
+      options.signal?.throwIfAborted();
+      await sink.write(piece);
+    }
+    await sink.commit();
+  } catch (error) {
+    await sink.abort();
+    throw error;
+  }
+}
+
+/** The bytes of a file, piece by piece; what is wrong is said before the first. */
+export function encodeParticles(particles: Particles, options: WriteParticlesOptions = {}): Iterable<Uint8Array> {
   const { tree, count, positions } = particles;
   const order = particles.order ?? Uint32Array.from({ length: count }, (_, i) => i);
   const attributes = (options.attributes ?? []).map((column) => checked(column, count));
@@ -51,53 +67,36 @@ export async function writeParticles(
     end = Math.ceil((end + length) / 8) * 8;
     return at;
   };
-  const column = (info: Omit<FileColumn, "offset">): FileColumn => {
-    const own = { ...info, offset: 0 };
-    return { ...info, offset: place(count * rowBytes(own) + blocks.count * SUM_BYTES) };
-  };
+  const column = (own: Omit<FileColumn, "offset">): FileColumn => ({
+    ...own,
+    offset: place(count * rowBytes(own) + blocks.count * SUM_BYTES),
+  });
   const at = { offset: place(bytes.length), bytes: bytes.length };
   const size = positions instanceof Float32Array ? 4 : 8;
   const columns = {
     order: column({ name: "order", dtype: { kind: "uint", size: 4, endian: "little" }, channels: 1 }),
     positions: column({ name: "positions", dtype: { kind: "float", size, endian: "little" }, channels: 3 }),
-    attributes: attributes.map(({ info }) =>
-      column({
-        name: info.name,
-        dtype: info.dtype as NumericType,
-        channels: info.channels,
-        unit: info.unit,
-        description: info.description,
-      }),
+    attributes: attributes.map(({ info: { name, dtype, channels, unit, description } }) =>
+      column({ name, dtype: dtype as NumericType, channels, unit, description }),
     ),
   };
   const description = { count, tree: at, ...columns, about: options.about ?? {} };
+  const padding = (length: number): Uint8Array => new Uint8Array((8 - (length % 8)) % 8);
 
-  const sink = await store.write(file, options);
-  try {
-    let written = 0;
-    const put = async (piece: Uint8Array): Promise<void> => {
-      options.signal?.throwIfAborted();
-      await sink.write(piece);
-      written += piece.length;
-    };
-    const pad = async (): Promise<void> => put(new Uint8Array((8 - (written % 8)) % 8));
-    await put(MAGIC);
-    await put(bytes);
-    await pad();
-    for (const [column, values, by] of [
+  return (function* pieces() {
+    yield MAGIC;
+    yield bytes;
+    yield padding(bytes.length);
+    for (const [own, values, by] of [
       [columns.order, order, undefined],
       [columns.positions, positions, undefined],
       ...columns.attributes.map((own, i) => [own, attributes[i]!.values as NumericArray, order] as const),
     ] as const) {
-      for (let block = 0; block < blocks.count; block++) await put(blockOf(column, values, by, blocks, block));
-      await pad();
+      for (let block = 0; block < blocks.count; block++) yield blockOf(own, values, by, blocks, block);
+      yield padding(count * rowBytes(own));
     }
-    await put(encodeEnd({ description, blocks }, written));
-    await sink.commit();
-  } catch (error) {
-    await sink.abort();
-    throw error;
-  }
+    yield encodeEnd({ description, blocks }, end);
+  })();
 }
 
 function checked(column: Column, count: number): Column {
