@@ -38,7 +38,7 @@ import type { Sharding } from "./types.js";
 
 const CACHE = 64 << 20;
 const LANES = 8;
-const FILE_GAP = 8 << 10; // a file has no round trip: what is read in vain costs more there
+const FILE_GAP = 2 << 10; // a file has no round trip: 8 and 24 KiB read more in vain, and took an eighth more CPU
 const BATCH = 1 << 18; // bytes of a file that are read before they are handed out
 
 /** A map as it is now. */
