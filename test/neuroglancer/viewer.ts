@@ -92,7 +92,7 @@ const IS_READY = (names: readonly string[]): string => `(() => {
 })()`;
 
 const FAILED_SOURCES = `globalThis.viewer.layerManager.managedLayers.flatMap(({ name, layer }) =>
-  layer.dataSources.flatMap(({ loadState }) => (loadState?.error ? [name + ": " + loadState.error] : [])))`;
+  (layer?.dataSources ?? []).flatMap(({ loadState }) => (loadState?.error ? [name + ": " + loadState.error] : [])))`;
 
 export async function openClient(folder: string): Promise<Client> {
   const asked: Asked[] = [];

@@ -40,7 +40,9 @@ export async function buildClient(folder) {
   if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return;
   rmSync(folder, { recursive: true, force: true });
   for (const name of sources) cpSync(join(here, name), join(folder, name), { recursive: true });
-  const npm = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+  // It asks for Node 22 to be developed with; its files are built by any.
+  const flags = ["--engine-strict=false", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const npm = spawnSync("npm", ["ci", ...flags], {
     cwd: folder,
     stdio: ["ignore", "inherit", "inherit"],
     shell: process.platform === "win32",
