@@ -1,7 +1,7 @@
 /** What `octavo info` says of geometry, as rows for people. */
 import type { Geometry } from "../model/vectors.js";
 import { attributeText } from "./columns.js";
-import { attributeRows, clipped, noteRows } from "./info.js";
+import { attributeRows, clipped, codecText, noteRows, shapeText } from "./info.js";
 import { type Attribute, DOMAINS, type LevelInfo, type VectorInfo } from "./info-vectors.js";
 import { axisRows, rangeText, sizeText } from "./levels.js";
 import { bytesText, counted, countText, type Output, table, toJson } from "./output.js";
@@ -19,6 +19,7 @@ export function vectorRows(node: VectorInfo, output: Output): string[][] {
     ...titled("axes", table(axisRows(node))),
     ...(crs === null ? [] : [["crs", clipped(toJson(crs))]]),
     ...titled("levels", levelLines(levels, output)),
+    ...(whole[0]?.codecs === undefined ? [] : [["codecs", encodingText(whole[0])]]),
     ...levels.flatMap(({ level, error }) => (error === undefined ? [] : [[`level ${level}`, output.red(error)]])),
     ...attributes,
     ...(groups === null
@@ -93,6 +94,12 @@ function levelLines(levels: readonly LevelInfo[], output: Output): string[] {
   ];
   const right = columns.flatMap((column, i) => (column.right ? [i] : []));
   return known.length === 0 ? [] : table(rows, right);
+}
+
+/** Of the finest level; the others are mostly the same. */
+function encodingText({ codecs = [], shard }: LevelInfo): string {
+  const chain = codecs.map((codec) => codecText({ ...codec, configuration: codec.configuration ?? {} })).join(" → ");
+  return shard === undefined ? chain : `${chain}, in shards of ${shapeText(shard)} chunks`;
 }
 
 function storedText({ stored }: LevelInfo): string {

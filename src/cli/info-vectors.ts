@@ -2,9 +2,11 @@
  * `octavo info` of geometry: from documents, indexes and one chunk of attributes; all data are read only where the caller wants
  * all of it measured.
  */
-import { OctavoError } from "../errors.js";
+import type { CodecSpec } from "../codec/types.js";
+import { NotFound, OctavoError } from "../errors.js";
 import type { AttributeInfo } from "../model/attributes.js";
 import type { Axis, Batch, Columns, Domain, Geometry, LevelOutline, VectorDataset } from "../model/vectors.js";
+import { Prefix } from "../store/key.js";
 import { type Range, widen } from "./columns.js";
 import { COUNTED, type Common } from "./info.js";
 import type { Place } from "./source.js";
@@ -46,6 +48,9 @@ export interface LevelInfo extends LevelOutline {
   /** Where all of it was read: edges of graphs and skeletons, faces of meshes. */
   readonly links?: number | undefined;
   readonly stored?: Stored | undefined;
+  /** What the cells of vertices go through, and how many of them are in a shard along each axis. */
+  readonly codecs?: readonly CodecSpec[] | undefined;
+  readonly shard?: readonly number[] | undefined;
   readonly error?: string | undefined;
 }
 
@@ -84,7 +89,8 @@ export async function describeVectors(
         if (linkWidth > 0) links[geometry] ??= linkWidth;
       }
       const measured = full ? await measure(dataset, level, ranges, session) : {};
-      levels.push({ ...known, ...counts, groups: own.length, ...measured, stored: stored.get(known.path) });
+      const encoded = format === "zarr-vectors" ? await encodedAs(place, known.path, signal) : {};
+      levels.push({ ...known, ...counts, groups: own.length, ...measured, stored: stored.get(known.path), ...encoded });
     } catch (error) {
       if (!(error instanceof OctavoError)) throw error;
       levels.push({ level, ...said, error: error.message });
@@ -138,6 +144,22 @@ async function countStored({ store, at }: Pick<Place, "store" | "at">, signal: A
     found.set(path, known);
   }
   return found;
+}
+
+/** From the array of vertices; versions that kept blobs have none. */
+async function encodedAs({ store, at }: Pick<Place, "store" | "at">, path: string | undefined, signal: AbortSignal) {
+  if (path === undefined) return {};
+  const { openZarr } = await import("../format/zarr/index.js");
+  const array = await openZarr(store, Prefix.join(at, `${path}/vertices`), { signal }).catch((error: unknown) => {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  });
+  if (array?.kind !== "array" || array.codecs === undefined) return {};
+  const sharding = array.codecs.find(({ name }) => name === "sharding_indexed")?.configuration;
+  if (sharding === undefined) return { codecs: array.codecs };
+  const inner = sharding.chunk_shape as readonly number[];
+  const shard = array.chunkShape.map((size, axis) => size / inner[axis]!);
+  return { codecs: sharding.codecs as unknown as readonly CodecSpec[], shard };
 }
 
 /** Shared fragments are in several objects: vertices are counted by chunk, where the caller wants to know. */

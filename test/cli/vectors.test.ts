@@ -176,6 +176,10 @@ describe("get", () => {
       items.flatMap((item: { vertexAttributes: { normal: number[][] } }) => item.vertexAttributes.normal),
     );
     expect(await ok("info", mesh)).toMatch(/normal +float32 × 3\n/);
+    expect(await ok("info", mesh)).toMatch(/\n *codecs +vlen-bytes\n/);
+    expect(await ok("info", store("v0.9.2/points_sharded_zstd"))).toMatch(
+      /\n *codecs +vlen-bytes → zstd.*, in shards of \d.* chunks\n/,
+    );
   });
 
   test("parametric objects, alone or beside others", async () => {
