@@ -113,6 +113,21 @@ export const readBehaviours: readonly Behaviour[] = [
   ranged("range: 2^53 is InvalidInput", five, { offset: 2 ** 53, length: 1 }, "InvalidInput"),
   ranged("range: an end past 2^53 is InvalidInput", five, { offset: 2 ** 53 - 1, length: 1 }, "InvalidInput"),
   ranged("suffix: a negative one is InvalidInput", five, { suffix: -1 }, "InvalidInput"),
+  reads("open, where there is one: pieces of a value, exactly or not at all", { v: five }, async (store) => {
+    if (store.open === undefined) return;
+    same(await store.open(k("x")), undefined);
+    const opened = (await store.open(k("v")))!;
+    const [first, second] = [
+      { offset: 0, length: 2 },
+      { offset: 3, length: 2 },
+    ];
+    same(opened.size, 5);
+    same(await opened.read([second, first, { offset: 5, length: 0 }]), [bytes(13, 14), bytes(10, 11), bytes()]);
+    await rejects(opened.read([first, { offset: 4, length: 2 }]), "Corrupt");
+    await rejects(opened.read([{ offset: -1, length: 2 }]), "InvalidInput");
+    opened.close();
+    opened.close();
+  }),
   reads("get: what is handed out belongs to the caller", { v: five }, async (store) => {
     const first = await store.get(k("v"));
     first!.fill(0);

@@ -36,6 +36,22 @@ async function increment(store: Store, key: string): Promise<void> {
 }
 
 export const writeBehaviours: readonly Behaviour[] = [
+  writes("open, where there is one: what is open stays as it was; another value has another version", async (store) => {
+    if (store.open === undefined) return;
+    const whole = [{ offset: 0, length: old.length }];
+    const opened = (await store.open(k("v")))!;
+    await store.set(k("v"), bytes(9));
+    same(await opened.read(whole), [old]);
+    const next = (await store.open(k("v")))!;
+    same(next.size, 1);
+    check(
+      opened.version === undefined || opened.version !== next.version,
+      `the version was ${opened.version}, and still is`,
+    );
+    await store.delete(k("v"));
+    same(await next.read([{ offset: 0, length: 1 }]), [bytes(9)]);
+    for (const one of [opened, next]) one.close();
+  }),
   writes("set: makes a value", async (store) => {
     await store.set(k("n"), fresh);
     same(await store.get(k("n")), fresh);

@@ -75,7 +75,8 @@ function page(): string {
   return `# Proof
 
 Written by \`npm run proof\`: what is promised, and what the programs in test/proof did to break it. The tests run the same
-programs with smaller numbers. Rows with a v are about Zarr Vectors, R3 to R11 without one about Zarr.
+programs with smaller numbers. Rows with a v are about Zarr Vectors, with a p about Neuroglancer
+precomputed, R3 to R11 without one about Zarr.
 
 | # | promise | tried | outcome | time | commit | |
 |---|---|---|---|---|---|---|
