@@ -21,8 +21,10 @@ describe("the notices", () => {
     expect(installed.version).toBe(version);
     expect(Object.keys(installed.dependencies ?? {})).toEqual([]); // else those belong here too
     expect(existsSync(join(root, folder, "NOTICE"))).toBe(false);
-    const licence = read(`${folder}/${["LICENSE", "LICENSE.md"].find((file) => existsSync(join(root, folder, file)))}`);
-    const start = licence.search(/Permission is hereby|Apache License/);
+    const licence = read(
+      `${folder}/${["LICENSE", "LICENSE.md", "LICENSE.txt"].find((file) => existsSync(join(root, folder, file)))}`,
+    );
+    const start = licence.search(/Permission is hereby|Apache License|h5wasm license statement/);
     expect(words(notices)).toContain(words(licence.slice(start)));
     const owner = /^Copyright .*$/m.exec(licence.slice(0, start))?.[0];
     if (owner !== undefined) expect(notices).toContain(`- ${name}: ${owner}`);
