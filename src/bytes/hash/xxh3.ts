@@ -81,14 +81,14 @@ function long(bytes: Uint8Array, seed: bigint): bigint {
   const start = [P32[2], P64[0], P64[1], P64[2], P64[3], P32[1], P64[4], P32[0]];
   for (let i = 0; i < 16; i++) sums[i] = Number(u64(start[i >> 1]! >> (i & 1 ? 32n : 0n)) & 0xffffffffn);
 
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const key = new DataView(secret.buffer);
+  const data = wordsOf(bytes);
+  const key = wordsOf(secret);
   const last = bytes.length - 1; // the last stripe is done apart, whole or not
   for (let at = 0, stripe = 0; at + 64 <= last; at += 64, stripe = (stripe + 1) & 15) {
-    accumulate(sums, view, at, key, stripe * 8);
+    accumulate(sums, data, at / 4, key, stripe * 2);
     if (stripe === 15) stir(sums, key);
   }
-  accumulate(sums, view, bytes.length - 64, key, 121);
+  accumulate(sums, wordsOf(bytes.slice(bytes.length - 64)), 0, wordsOf(secret.slice(121, 185)), 0);
 
   const sum = (i: number) => (BigInt(sums[2 * i + 1]!) << 32n) | BigInt(sums[2 * i]!);
   let hash = BigInt(bytes.length) * P64[0];
@@ -96,13 +96,19 @@ function long(bytes: Uint8Array, seed: bigint): bigint {
   return avalanche(u64(hash));
 }
 
+/** Bytes as words of 32 bits; a copy where they do not begin at one. */
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  const own = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Uint32Array(own.buffer, own.byteOffset, own.length >> 2);
+}
+
 /** Per 8 bytes: the neighbour's sum grows by them, the own sum by low × high word of them xor the secret. */
-function accumulate(sums: Uint32Array, data: DataView, at: number, key: DataView, secret: number): void {
+function accumulate(sums: Uint32Array, data: Uint32Array, at: number, key: Uint32Array, secret: number): void {
   for (let i = 0; i < 16; i += 2) {
-    const low = data.getUint32(at + 4 * i, true);
-    const high = data.getUint32(at + 4 * i + 4, true);
-    const a = (low ^ key.getUint32(secret + 4 * i, true)) >>> 0;
-    const b = (high ^ key.getUint32(secret + 4 * i + 4, true)) >>> 0;
+    const low = data[at + i]!;
+    const high = data[at + i + 1]!;
+    const a = (low ^ key[secret + i]!) >>> 0;
+    const b = (high ^ key[secret + i + 1]!) >>> 0;
     add(sums, i ^ 2, low, high);
     const product = Math.imul(a, b) >>> 0;
     add(sums, i, product, highWord(a, b, product));
@@ -110,9 +116,9 @@ function accumulate(sums: Uint32Array, data: DataView, at: number, key: DataView
 }
 
 function add(sums: Uint32Array, i: number, low: number, high: number): void {
-  const sum = sums[i]! + low;
+  const sum = (sums[i]! + low) >>> 0;
   sums[i] = sum;
-  sums[i + 1] = sums[i + 1]! + high + (sum > 0xffffffff ? 1 : 0);
+  sums[i + 1] = sums[i + 1]! + high + Number(sum < low);
 }
 
 /** The upper half of a × b, whose lower half is known: what float64 rounds away is less than half of 2^32. */
@@ -120,10 +126,10 @@ function highWord(a: number, b: number, low: number): number {
   return Math.round((a * b - low) / 0x100000000);
 }
 
-function stir(sums: Uint32Array, key: DataView): void {
+function stir(sums: Uint32Array, key: Uint32Array): void {
   for (let i = 0; i < 16; i += 2) {
-    const low = (sums[i]! ^ (sums[i + 1]! >>> 15) ^ key.getUint32(128 + 4 * i, true)) >>> 0;
-    const high = sums[i + 1]! ^ key.getUint32(132 + 4 * i, true);
+    const low = (sums[i]! ^ (sums[i + 1]! >>> 15) ^ key[32 + i]!) >>> 0;
+    const high = sums[i + 1]! ^ key[33 + i]!;
     const product = Math.imul(low, 0x9e3779b1) >>> 0;
     sums[i] = product;
     sums[i + 1] = highWord(low, 0x9e3779b1, product) + Math.imul(high, 0x9e3779b1);

@@ -18,7 +18,7 @@ export interface Span {
 }
 
 /** What is between two pieces costs less than another request. */
-const GAP = 1 << 16;
+const GAP = 1 << 13;
 
 /** Requests that have all of these pieces, at most `most` of them, by ascending offset. */
 export function joinSpans(spans: readonly Span[], most: number): Span[] {

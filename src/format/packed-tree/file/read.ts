@@ -4,6 +4,7 @@ import { U64 } from "../../../bytes/u64.js";
 import { numericView } from "../../../codec/numeric.js";
 import type { NumericArray } from "../../../codec/types.js";
 import { Corrupt, NotFound } from "../../../errors.js";
+import { particleRoom } from "../../../kernel/tree.js";
 import { type Limits, withLimits } from "../../../limits.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { FormatOptions } from "../../../model/format.js";
@@ -20,7 +21,7 @@ import { joinSpans, type Span, SUM_BYTES } from "./plan.js";
 /** What is read of the end at first. */
 const END_BYTES = 1 << 16;
 /** Requests that a question for some blocks becomes at most. */
-const MOST_REQUESTS = 16;
+const MOST_REQUESTS = 18;
 
 /** An opened file. */
 export interface ParticleFile extends Head {
@@ -77,16 +78,15 @@ export async function openParticleFile(store: Store, file: Key, options: FormatO
       const size = (await store.stat(file, options))?.size; // before memory is taken for what the file says it has
       if (size !== head.size) throw new Corrupt(`${where} should have ${head.size} bytes, found ${size}`, { where });
       const all = Array.from({ length: head.blocks.count }, (_, block) => block);
-      const place = positions.dtype.size === 4 ? new Float32Array(3 * count) : new Float64Array(3 * count);
-      const numbers = new Uint32Array(count);
+      const room = await particleRoom(count, positions.dtype.size === 4 ? 4 : 8);
       for (let from = 0; from < all.length; from += 256) {
         const some = all.slice(from, from + 256);
         for (const [i, [xyz, before]] of (await own.blocksOf([positions, order], some, options)).entries()) {
-          place.set(xyz as Positions, 3 * head.blocks.starts[some[i]!]!);
-          numbers.set(before as Uint32Array, head.blocks.starts[some[i]!]!);
+          room.positions.set(xyz as Positions, 3 * head.blocks.starts[some[i]!]!);
+          room.order.set(before as Uint32Array, head.blocks.starts[some[i]!]!);
         }
       }
-      return joinParticles({ tree: await own.tree(options), positions: place, order: numbers });
+      return joinParticles({ tree: await own.tree(options), positions: room.positions, order: room.order });
     },
   };
   return own;
