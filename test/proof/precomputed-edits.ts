@@ -61,19 +61,23 @@ async function problemIn(store: Store, subject: Subject, acknowledged: number): 
 }
 
 const values = Prefix.of("values");
-const labels = Prefix.of("labels");
 const SIDE = 32;
+/** In files and in shards, a number for each other. */
+const volumes = [null, { ...sharding, hash: "identity", minishardBits: 0 } as const].map((how, i) => ({
+  at: Prefix.of(`labels${i}`),
+  how,
+}));
+const voxelOf = (n: number): number[] => [n % SIDE, Math.floor(n / SIDE) % SIDE, Math.floor(n / SIDE ** 2)];
 
 /** Puts values from this number on, and writes as many voxels, which lie in chunks that others write to as well. */
 export async function writeSome(store: Store, first: number, count: number): Promise<void> {
-  const array = await openVolume(store, labels);
+  const arrays = await Promise.all(volumes.map(({ at }) => openVolume(store, at)));
   for (let n = first; n < first + count; n++) {
     const editor = await editValues(store, values, sharding);
     await editor.put(BigInt(n), new TextEncoder().encode(`value ${n}`));
     await editor.commit();
-    const voxel = [n % SIDE, Math.floor(n / SIDE) % SIDE, Math.floor(n / SIDE ** 2)];
-    const region = voxel.map((start) => ({ start, stop: start + 1 }));
-    await writeVolume(array, region, ndarray([1, 1, 1, 1], Uint32Array.of(n)));
+    const region = voxelOf(n).map((start) => ({ start, stop: start + 1 }));
+    await writeVolume(arrays[n % 2]!, region, ndarray([1, 1, 1, 1], Uint32Array.of(n)));
   }
 }
 
@@ -82,28 +86,27 @@ export function writeAtOnce(processes: number, count: number): Promise<string[]>
   return inFolder(async (folder) => {
     const store = fileStore(folder, { durability: "none" });
     const dtype = { kind: "uint", size: 4, endian: "little" } as const;
-    const writer = await createVolume(
-      store,
-      labels,
-      volumeInfo({ size: [SIDE, SIDE, 2], dtype, chunkSize: [16, 16, 16] }),
-    );
-    await writer.commit();
-    const total = processes * count;
+    for (const { at, how } of volumes) {
+      const wanted = { size: [SIDE, SIDE, 2], dtype, chunkSize: [16, 16, 16], sharding: how ?? false } as const;
+      await (await createVolume(store, at, volumeInfo(wanted))).commit();
+    }
     const children = await Promise.all(
       Array.from({ length: processes }, (_, who) =>
         start("precomputed-write", folder, String(1 + who * count), String(count)),
       ),
     );
-    await Promise.all(children.map((child) => child.done));
-    const wrong: string[] = [];
+    const ended = await Promise.allSettled(children.map((child) => child.done));
+    const wrong = ended.flatMap((one) => (one.status === "rejected" ? [`${one.reason}`] : []));
     const reader = await openValues(store, values, sharding);
-    const voxels = typed(await (await openVolume(store, labels)).read()) as Uint32Array;
-    for (let n = 1; n <= total; n++) {
+    const labels = await Promise.all(
+      volumes.map(async ({ at }) => typed(await (await openVolume(store, at)).read()) as Uint32Array),
+    );
+    for (let n = 1; n <= processes * count; n++) {
       const bytes = await reader.get(BigInt(n));
       const value = bytes && new TextDecoder().decode(bytes);
       if (value !== `value ${n}`) wrong.push(`value ${n} is ${value}`);
-      const [x, y, z] = [n % SIDE, Math.floor(n / SIDE) % SIDE, Math.floor(n / SIDE ** 2)];
-      const voxel = voxels[(x * SIDE + y) * 2 + z];
+      const [x, y, z] = voxelOf(n) as [number, number, number];
+      const voxel = labels[n % 2]![(x * SIDE + y) * 2 + z];
       if (voxel !== n) wrong.push(`voxel ${n} is ${voxel}`);
     }
     for await (const { message } of verifyValues(store, values, sharding)) wrong.push(message);
