@@ -62,7 +62,7 @@ async function levelOf(
   if (level !== undefined || (maxVertices === undefined && resolution === undefined)) {
     const wanted = level ?? sorted[0]?.level ?? 0;
     if (!sorted.some((own) => own.level === wanted))
-      throw new InvalidInput(`there is no level ${wanted}; there are ${sorted.map((own) => own.level).join(", ")}`);
+      throw new InvalidInput(`there is no level ${wanted}, only ${sorted.map((own) => own.level).join(", ")}`);
     return wanted;
   }
   if (resolution !== undefined) {

@@ -109,7 +109,7 @@ describe("ls", () => {
     expect(await octavo(["ls", pyramid, "--level", "9"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "octavo: there is no level 9; there are 0, 1, 2\n",
+      stderr: "octavo: there is no level 9, only 0, 1, 2\n",
     });
     const array = join(fixtures("zarr"), "v3/gzip");
     expect((await octavo(["ls", array, "--objects"])).stderr).toMatch(
