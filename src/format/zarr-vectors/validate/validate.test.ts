@@ -11,9 +11,8 @@ import {
   tinyGraph,
   tinyPoints,
 } from "../../../../test/zarr-vectors-tiny.js";
-import { Unsupported } from "../../../errors.js";
 import type { Finding, ValidateOptions } from "../../../model/format.js";
-import { Key, Prefix } from "../../../store/key.js";
+import { Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
 import { Int64 } from "../payload/int64.js";
@@ -365,41 +364,4 @@ describe("every rule has a store that breaks it", () => {
     if (level > 1) expect(named(await findings(store, { level: (level - 1) as 1 | 2 | 3 | 4 }))).not.toContain(rule);
     expect(named(await findings(store, { level }))).toContain(rule);
   });
-});
-
-test("a store that does not answer is no damage", async () => {
-  const store = await tinyGraph().store();
-  const failing: Store = {
-    ...store,
-    async get(key, options) {
-      if (key === Key.of("0/vertices/c/1/0")) throw new Unsupported("the store forbids it", { reason: "forbidden" });
-      return store.get(key, options);
-    },
-  };
-  const errors = (await findings(failing)).filter(({ severity }) => severity === "error");
-  expect(errors.map(({ rule, unchecked }) => [rule, unchecked])).toEqual([["zarr-vectors/unavailable", true]]);
-});
-
-test("one bad cell does not hide another", async () => {
-  const files = tinyGraph();
-  files.cell("0/vertices", "0.0", new Uint8Array(3));
-  files.set("0/vertices/c/1/0", Uint8Array.of(1));
-  const found = await findings(await files.store());
-  expect(found.filter(({ severity }) => severity === "error").map(({ rule, where }) => [rule, where])).toEqual(
-    [
-      ["zarr-vectors/cell-decodes", "0/vertices of chunk 1.0"],
-      ["zarr-vectors/vertices-decode", "0/vertices of chunk 0.0"],
-    ].reverse(),
-  );
-});
-
-test("what a reader should know is a note", async () => {
-  const files = tinyGraph();
-  files.level(1, (own) => (own.level = 3));
-  expect(named(await findings(await files.store()))).toContain("note");
-});
-
-test("a caller can end it", async () => {
-  const store = await tinyGraph().store();
-  await expect(findings(store, { signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
 });
