@@ -3,6 +3,7 @@
  * are visited by the distance of the box around their particles, nearest first, as long as that can still matter.
  */
 import { InvalidInput } from "../../errors.js";
+import { FOUND } from "../../kernel/tree.js";
 import type { Triple } from "./box.js";
 import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
 import type { Particles } from "./particles.js";
@@ -58,8 +59,8 @@ export function nearestParticles(
   return { offsets, distances: distances.slice(0, n), numbers: found.slice(0, n) };
 }
 
-/** Particles that the kernel looks at before the bound is drawn closer. */
-const PIECE = 64;
+/** Particles that the kernel looks at before the bound is drawn closer: more where more are asked for, and it hardly moves. */
+const pieceFor = (most: number): number => Math.min(FOUND, Math.max(64, 4 * most));
 
 /** The children of a node that are still to be visited, by distance: 8 for each of the 255 levels that there can be. */
 const waiting = new Uint32Array(8 * 256);
@@ -72,6 +73,7 @@ class Search {
   size = 0;
   readonly #particles: Particles;
   readonly #most: number;
+  readonly #piece: number;
   readonly #within: number;
   readonly #periods: Triple | undefined;
   #x = 0;
@@ -83,6 +85,7 @@ class Search {
     this.numbers = new Uint32Array(most);
     this.#particles = particles;
     this.#most = most;
+    this.#piece = pieceFor(most);
     this.#within = within;
     this.#periods = periods;
   }
@@ -168,8 +171,8 @@ class Search {
       const dz = z - positions[3 * from + 2]!;
       this.#offer(dx * dx + dy * dy + dz * dz, from);
     }
-    for (; from < stop; from += PIECE) {
-      const n = room.keepSphere(from, Math.min(stop, from + PIECE), 0, x, y, z, this.#limit());
+    for (; from < stop; from += this.#piece) {
+      const n = room.keepSphere(from, Math.min(stop, from + this.#piece), 0, x, y, z, this.#limit());
       for (let k = 0; k < n; k++) {
         const i = room.found[k]!;
         const dx = x - positions[3 * i]!;
