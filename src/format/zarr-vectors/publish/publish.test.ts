@@ -63,7 +63,9 @@ describe("a published store says the same as its source", () => {
     const wanted = await source(path);
     const store = memoryStore();
     const { losses, keys } = await publishZarrVectors(wanted, store, at);
-    expect(losses).toEqual([]);
+    expect(losses).toEqual(
+      path.endsWith("_draco") ? [expect.stringMatching(/the Draco encoding: positions are stored raw/)] : [],
+    );
     expect(await keysOf(store)).toHaveLength(keys);
     await expectSame(await openZarrVectors(web(store), at), wanted);
     const rules = async (from: Store, where: Prefix): Promise<string[]> => {
