@@ -1,11 +1,15 @@
 /** Whole stores with one damaged value: zip files, arrays by damaged metadata, parts of damaged shards, the validator. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { concat } from "../../src/bytes/concat.js";
+import { encodeUtf8 } from "../../src/bytes/text.js";
+import { loadZstd } from "../../src/codec/zstd.js";
 import { openZarr } from "../../src/format/zarr/open.js";
 import { validateZarr } from "../../src/format/zarr/validate.js";
-import type { Limits } from "../../src/limits.js";
+import { defaultLimits, type Limits } from "../../src/limits.js";
 import { Key, Prefix } from "../../src/store/key.js";
 import { memoryStore } from "../../src/store/memory.js";
+import { packedStore } from "../../src/store/packed.js";
 import type { Store } from "../../src/store/types.js";
 import { zipStore } from "../../src/store/zip.js";
 import { fixtures } from "../fixtures.js";
@@ -53,7 +57,42 @@ const validate: Use = async (store) => {
   for await (const _ of validateZarr(store, Prefix.root, { limits }));
 };
 
+/** Reads all that a pack names, in part and whole, with this head before two values. */
+async function readPack(head: Uint8Array): Promise<void> {
+  const store = memoryStore();
+  await store.set(Key.of("pack"), concat([head, Uint8Array.of(1, 2, 3, 4, 5)]));
+  for (const name of ["c", "d"]) await store.set(Key.of(name), new Uint8Array(10));
+  const packed = packedStore(store, Prefix.root, { key: "pack", head: head.length });
+  for (const name of ["a", "b", "c", "d"]) {
+    await packed.get(Key.of(name));
+    await packed.get(Key.of(name), { range: { suffix: 2 } });
+  }
+}
+const HEAD = '{"pages":[[["a",3],["b",2]]],"tails":{"c":[10,"AAECAw=="]}}';
+
+/** The head of the pack of a published store: its text, and its bytes. */
+const packs: readonly Target[] = [
+  {
+    name: "pack-head",
+    cap: defaultLimits.metadataBytes,
+    load: async () => {
+      const zstd = await loadZstd();
+      const run = (text: Uint8Array): Promise<void> => readPack(zstd.compress(text, 3, true));
+      return { seeds: [encodeUtf8(HEAD, "a head")], run, mutate: mutateJson };
+    },
+  },
+  {
+    name: "pack-head-bytes",
+    cap: defaultLimits.metadataBytes,
+    load: async () => ({
+      seeds: [(await loadZstd()).compress(encodeUtf8(HEAD, "a head"), 3, true)],
+      run: (bytes) => (bytes.length === 0 ? Promise.resolve() : readPack(bytes)),
+    }),
+  },
+];
+
 export const storeTargets: readonly Target[] = [
+  ...packs,
   {
     name: "zip",
     cap,
