@@ -88,7 +88,7 @@ function collect(particles: Particles, test: RegionTest): Uint32Array {
   let n = 0;
   for (let k = 0; k < list.length; k += 3) {
     const stop = list[k + 1]!;
-    if (list[k + 2] === INSIDE) for (let i = list[k]!; i < stop; i++) out[n++] = i;
+    if (list[k + 2] === INSIDE) n = all(list[k]!, stop, out, n);
     else
       for (let from = list[k]!; from < stop; from += FOUND) {
         const found = test.keep(room, from, Math.min(stop, from + FOUND), 0);
@@ -96,6 +96,13 @@ function collect(particles: Particles, test: RegionTest): Uint32Array {
       }
   }
   return 2 * n < most ? out.slice(0, n) : out.subarray(0, n);
+}
+
+/** Writes the numbers from `start` up to `stop`. They are counted as 32 bits with a sign, which is faster, and the same to the array. */
+function all(start: number, stop: number, out: Uint32Array, n: number): number {
+  const end = stop | 0;
+  for (let i = start | 0; i !== end; i = (i + 1) | 0) out[n++] = i;
+  return n;
 }
 
 function count(particles: Particles, test: RegionTest): number {
