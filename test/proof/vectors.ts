@@ -55,7 +55,7 @@ const memory: Row = {
   id: "R11v",
   promise: "bounded memory",
   async run(scale) {
-    const [MB, cap] = [1e6, scale === "proof" ? 32e6 : 8e6];
+    const [MB, cap] = [1e6, scale === "proof" ? 32e6 : 4e6];
     const { bytes, peak } = await convertStreamlines(cap);
     const over = `${Math.round(peak / MB)} MB over the start`;
     return {
