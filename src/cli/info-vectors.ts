@@ -65,7 +65,7 @@ type Attributes = Map<string, Omit<Attribute, "range" | "levels"> & { readonly l
 
 export async function describeVectors(
   dataset: VectorDataset,
-  place: Pick<Place, "store" | "at">,
+  place: Pick<Place, "store" | "at" | "file">,
   full: boolean,
   session: Session,
 ): Promise<VectorInfo> {
@@ -128,9 +128,9 @@ export async function describeVectors(
 }
 
 /** Keys and bytes by the first folder below, where the store can list; of all together at most so many are counted. */
-async function countStored({ store, at }: Pick<Place, "store" | "at">, signal: AbortSignal) {
+async function countStored({ store, at, file }: Pick<Place, "store" | "at" | "file">, signal: AbortSignal) {
   const found = new Map<string | undefined, Stored>();
-  if (!store.can.list) return found;
+  if (!store.can.list || file !== undefined) return found;
   let listed = 0;
   for await (const { key, size = Number.NaN } of store.list(at, { signal })) {
     if (listed++ === COUNTED) {

@@ -1,7 +1,9 @@
 /** What a verb reads from: the options that say how to get there, and the way there. */
 
+import { InvalidInput } from "../errors.js";
 import { openLocation } from "../node.js";
 import { type Detected, detect } from "../open.js";
+import { Prefix } from "../store/key.js";
 import type { Location } from "../store/open.js";
 import { flag, text, type Values } from "./args.js";
 import type { Output } from "./output.js";
@@ -10,6 +12,7 @@ import type { Session } from "./verb.js";
 export const sourceOptions = {
   json: flag("print one JSON document on stdout, and nothing else there"),
   as: text("FORMAT", "take it for this format instead of finding out"),
+  type: text("NAME", "of a snapshot: the particles of this type, such as gas, dm, stars or PartType2"),
   "forbidden-is-missing": flag("take 403 for absence, as S3 answers where listing is not allowed"),
 };
 
@@ -22,7 +25,7 @@ export interface Place extends Location {
 /** A place where there is data of a known format. */
 export interface Source extends Omit<Place, "format">, Detected {}
 
-type Given = Values<typeof sourceOptions>;
+type Given = Omit<Values<typeof sourceOptions>, "type"> & { readonly type?: string | undefined };
 
 export async function findPlace(url: string, options: Given, { signal }: Session): Promise<Place> {
   if (!options["forbidden-is-missing"]) return { ...(await openLocation(url, { signal })), forbidden: () => ({}) };
@@ -31,10 +34,17 @@ export async function findPlace(url: string, options: Given, { signal }: Session
 }
 
 export async function findSource(url: string, options: Given, session: Session): Promise<Source> {
-  const place = await findPlace(url, options, session);
+  const place = withType(await findPlace(url, options, session), options.type, url);
   const detected = await detect(place, { as: options.as, signal: session.signal });
   session.output.detail(`${place.store.url}/${place.at} is a ${detected.match.summary}`);
   return { ...place, ...detected };
+}
+
+/** The type of particles is a path in the file, as it is behind the address. */
+function withType(place: Place, type: string | undefined, url: string): Place {
+  if (type === undefined) return place;
+  if (place.file === undefined) throw new InvalidInput(`--type is about a snapshot, and ${url} is not a single file`);
+  return { ...place, at: Prefix.join(place.at, type) };
 }
 
 /** The same in words, where the answer is for people. */

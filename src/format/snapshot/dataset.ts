@@ -56,7 +56,9 @@ export async function snapshotDataset(
 function others({ types }: Snapshot, type: ParticleType, named: string | undefined): readonly string[] {
   const rest = types.filter((own) => own !== type).map(({ name, count }) => `${name} (${count})`);
   if (named !== undefined || rest.length === 0) return [];
-  return [`this is ${type.name}; there are also ${rest.join(", ")}: "|snapshot:NAME" behind the address chooses`];
+  return [
+    `this is ${type.name}; there are also ${rest.join(", ")}: --type, or "|snapshot:NAME" behind the address, chooses`,
+  ];
 }
 
 export function particleDataset(particles: ParticleData): ParticleDataset {
