@@ -44,6 +44,7 @@ export const TreeHeader = {
     return d === HEADER_BYTES && (a | b | c) === 0 ? "big" : undefined;
   },
 
+  /** Of its 144 bytes, with the checksum that the words after it should have. */
   parse(bytes: Uint8Array, endian: Endian, where: string): { header: TreeHeader; checksum: bigint } {
     const reader = new Reader(bytes, `the header of ${where}`, endian);
     reader.skip(4);

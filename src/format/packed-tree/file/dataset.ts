@@ -11,6 +11,7 @@ import { particleSource } from "./source.js";
 /** The particles of a file; also as `file`, below the queries. */
 export type ParticleDataset = VectorDataset & { readonly file: ParticleFile };
 
+/** The particles of a `.ptree` file as points; what was asked for is read of it, not more. */
 export async function openParticles(store: Store, key: Key, options: FormatOptions = {}): Promise<ParticleDataset> {
   const file = await openParticleFile(store, key, options);
   const { boxes } = file.blocks;

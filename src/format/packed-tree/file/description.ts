@@ -26,6 +26,7 @@ export interface FileColumn {
   readonly description?: string | undefined;
 }
 
+/** What the head of a file says of the rest. */
 export interface Description {
   readonly count: number;
   readonly tree: { readonly offset: number; readonly bytes: number };
@@ -49,6 +50,7 @@ export function blockSpan(column: FileColumn, { starts }: Blocks, block: number)
 
 /** From JSON, and to it. */
 export const Description = {
+  /** Corrupt where it does not fit the blocks, or what it names lies beyond the end. */
   parse(json: Json, blocks: Blocks, end: number, where: string): Description {
     const wrong = (what: string): Corrupt => new Corrupt(`the description of ${where} ${what}`, { where });
     if (!isJsonObject(json)) throw wrong("should be an object");
@@ -111,6 +113,7 @@ export const Description = {
     };
   },
 
+  /** As it is stored. */
   format({ count, tree, positions, order, attributes, about }: Description): JsonObject {
     const plain = ({ offset, dtype }: FileColumn) => ({ offset, type: `${dtype.kind}${8 * dtype.size}` });
     return {

@@ -12,6 +12,7 @@ export interface Blocks {
   readonly starts: Uint32Array;
 }
 
+/** A range of bytes of a file. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
