@@ -84,6 +84,7 @@ export function collector(sharding: Sharding, scratch: Scratch): Collector {
       return putAside().then(() => add(low, high, bytes, before));
     },
     *shards() {
+      packed = new Uint8Array(0); // nothing more is put aside
       const last = sort(held, count);
       const cursors = new Uint32Array(runs.length + 1);
       const all: readonly Pick<Run, "shardLow" | "shardHigh">[] = [...runs, last];
