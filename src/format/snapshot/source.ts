@@ -5,7 +5,8 @@
  */
 import { Corrupt, Unsupported } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { ChunkTable, LevelSource, Tile } from "../../model/source.js";
+import { numberedChunks } from "../../model/numbered-chunks.js";
+import type { LevelSource, Tile } from "../../model/source.js";
 import type { Columns, Positions, Schema } from "../../model/vectors.js";
 import { type Hdf5File, SLAB_BYTES } from "./hdf5-file.js";
 import type { Hdf5Source } from "./hdf5-source.js";
@@ -59,7 +60,7 @@ export const schemaOf = ({ others }: Fields): Schema => ({
 
 export function particleSource(table: ParticleTable): LevelSource {
   const { fields, pieces, boxes } = table;
-  const chunks = chunkTable(pieces.length, boxes);
+  const chunks = numberedChunks(pieces.length, boxes);
   const byName = new Map(fields.others.map((field) => [field.name, field]));
   return {
     level: 0,
@@ -164,22 +165,4 @@ function checkInside(positions: Positions, box: Float64Array, where: string): vo
           `the particles of ${where} do not belong to their cubes, or are not in their order: ${positions[at + axis]} should be from ${box[axis]} to ${box[axis + 3]} along ${"xyz"[axis]}`,
           { where },
         );
-}
-
-function chunkTable(count: number, boxes: Float64Array | undefined): ChunkTable {
-  return {
-    count,
-    rank: 1,
-    coords: Int32Array.from({ length: count }, (_, i) => i),
-    find(place, at = 0) {
-      const chunk = place[at]!;
-      return chunk >= 0 && chunk < count ? chunk : -1;
-    },
-    box(chunk, min, max) {
-      for (let axis = 0; axis < 3; axis++) {
-        min[axis] = boxes?.[6 * chunk + axis] ?? Number.NEGATIVE_INFINITY;
-        max[axis] = boxes?.[6 * chunk + 3 + axis] ?? Number.POSITIVE_INFINITY;
-      }
-    },
-  };
 }

@@ -1,7 +1,8 @@
 /** The particles of a `.ptree` file as the query engine wants them: each block is a chunk, in the box around its particles. */
 
 import type { AttributeInfo, Column } from "../../../model/attributes.js";
-import type { ChunkTable, LevelSource, Tile, Want } from "../../../model/source.js";
+import { numberedChunks } from "../../../model/numbered-chunks.js";
+import type { LevelSource, Tile, Want } from "../../../model/source.js";
 import type { Positions } from "../../../model/vectors.js";
 import { type FileColumn, ORIGINAL } from "./description.js";
 import type { ParticleFile } from "./read.js";
@@ -22,7 +23,7 @@ export function particleSource(file: ParticleFile): LevelSource {
     ...named(vertex).map((name) => columns.get(name)!),
   ];
   const schema = { vertex: [...infos.values()], link: [], fragment: [], object: [], group: [] };
-  const chunks = chunkTable(blocks.count, blocks.boxes);
+  const chunks = numberedChunks(blocks.count, blocks.boxes);
   return {
     level: 0,
     dims: 3,
@@ -68,21 +69,3 @@ const infoOf = (name: string, { dtype, channels, unit, description }: FileColumn
   unit,
   description: name === ORIGINAL ? "the number of the particle in the data that the tree was built from" : description,
 });
-
-function chunkTable(count: number, boxes: Float64Array): ChunkTable {
-  return {
-    count,
-    rank: 1,
-    coords: Int32Array.from({ length: count }, (_, i) => i),
-    find(place, at = 0) {
-      const chunk = place[at]!;
-      return chunk >= 0 && chunk < count ? chunk : -1;
-    },
-    box(chunk, min, max) {
-      for (let axis = 0; axis < 3; axis++) {
-        min[axis] = boxes[6 * chunk + axis]!;
-        max[axis] = boxes[6 * chunk + 3 + axis]!;
-      }
-    },
-  };
-}
