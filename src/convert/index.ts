@@ -141,26 +141,13 @@ function refuse(foreign: { readonly [name: string]: unknown }, what: string, hin
 
 /** What the options mean for arrays. */
 export function arrayOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertOptions {
-  const {
-    to = "zarr3",
-    formatVersion,
-    dtype,
-    ids,
-    encoding,
-    sharded,
-    scales,
-    resolution,
-    kind,
-    keepTypes,
-    link,
-    ...rest
-  } = options;
+  const { to = "zarr3" } = options;
   if (to === "precomputed")
     throw new Unsupported(`${where} is a group, and a volume is one array at several scales`, {
       where,
       hint: "Convert its arrays one by one.",
     });
-  refuse({ encoding, sharded, scales, resolution, kind, keepTypes, link }, `${where} cannot become Zarr`);
+  const { formatVersion, dtype, ids, ...rest } = withoutPublishing(options, `${where} cannot become Zarr`);
   if (to === "zarr-vectors" || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
     throw new Unsupported(`${where} has no geometry, so it cannot become Zarr Vectors`, { where });
   return { ...rest, version: TARGETS[to] };
@@ -168,25 +155,20 @@ export function arrayOptions({ url: where }: { readonly url: string }, options: 
 
 /** What the options mean for geometry. */
 export function vectorOptions(dataset: VectorDataset, options: ConvertToOptions): ConvertVectorsOptions {
-  const {
-    to = "zarr-vectors",
-    resume,
-    shardShape,
-    encoding,
-    sharded,
-    scales,
-    resolution,
-    kind,
-    keepTypes,
-    link,
-    ...rest
-  } = options;
+  const { to = "zarr-vectors" } = options;
   const where = dataset.url;
   if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
-  refuse({ encoding, sharded, scales, resolution, kind, keepTypes, link }, `${where} cannot become Zarr Vectors`);
+  const { resume, shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
   if (resume === true)
     throw new Unsupported(`the conversion of ${where} cannot be resumed`, { where, hint: "Begin anew: overwrite." });
   return { ...rest, sharding: shardShape };
+}
+
+/** The options without those of precomputed data, which nobody may have given. */
+function withoutPublishing(options: ConvertToOptions, otherwise: string) {
+  const { to, encoding, sharded, scales, resolution, kind, keepTypes, link, ...rest } = options;
+  refuse({ encoding, sharded, scales, resolution, kind, keepTypes, link }, otherwise);
+  return rest;
 }
 
 /** The group that can be converted whole; Unsupported where there is none. */
