@@ -3,7 +3,7 @@ import type { Json } from "../../bytes/json.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { VectorDataset } from "../../model/vectors.js";
 import { select } from "../../query/select.js";
-import { rowDataset } from "../precomputed/row-dataset.js";
+import { rowDataset } from "../rows/row-dataset.js";
 import { chooseType, type ParticleType, readFields, type Snapshot } from "./snapshot.js";
 import { cutPieces, type ParticleTable, particleSource } from "./source.js";
 
@@ -74,6 +74,8 @@ export function particleDataset(particles: ParticleData): ParticleDataset {
   };
   const dataset = rowDataset({
     ...own,
+    format: "snapshot",
+    version,
     url: where,
     geometry: "points",
     bounds,
@@ -82,7 +84,7 @@ export function particleDataset(particles: ParticleData): ParticleDataset {
     ids: async () => new BigUint64Array(),
     plan: (query, _level, options) => select(own, query).plan(options),
   });
-  return { ...dataset, format: "snapshot", version, type: table.group, snapshot };
+  return { ...dataset, type: table.group, snapshot };
 }
 
 /** The corners around all particles, where the snapshot does not tell: all of them are looked at. */

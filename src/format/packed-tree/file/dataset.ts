@@ -4,7 +4,7 @@ import type { VectorDataset } from "../../../model/vectors.js";
 import { select } from "../../../query/select.js";
 import type { Key } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
-import { rowDataset } from "../../precomputed/row-dataset.js";
+import { rowDataset } from "../../rows/row-dataset.js";
 import { openParticleFile, type ParticleFile } from "./read.js";
 import { particleSource } from "./source.js";
 
@@ -32,6 +32,8 @@ export async function openParticles(store: Store, key: Key, options: FormatOptio
   };
   const dataset = rowDataset({
     ...own,
+    format: "packed-tree",
+    version: "ptree 1",
     url: file.where,
     geometry: "points",
     bounds,
@@ -40,5 +42,5 @@ export async function openParticles(store: Store, key: Key, options: FormatOptio
     ids: async () => new BigUint64Array(),
     plan: (query, _level, options) => select(own, query).plan(options),
   });
-  return { ...dataset, format: "packed-tree", version: "ptree 1", file };
+  return { ...dataset, file };
 }

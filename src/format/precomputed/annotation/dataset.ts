@@ -11,10 +11,10 @@ import type { FormatOptions } from "../../../model/format.js";
 import type { LevelSource } from "../../../model/source.js";
 import type { Axis, Query, VectorDataset } from "../../../model/vectors.js";
 import { Morton } from "../../../space/morton.js";
+import { namedIds, rowDataset } from "../../rows/row-dataset.js";
+import { rowSource } from "../../rows/row-source.js";
 import { allIds, costOf, existingIds, present } from "../ids.js";
 import type { InfoAt } from "../info.js";
-import { namedIds, rowDataset } from "../row-dataset.js";
-import { rowSource } from "../row-source.js";
 import { ownPoints } from "./borders.js";
 import { cellBox } from "./cells.js";
 import { discover, type ReadCells } from "./discover.js";
@@ -126,6 +126,8 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
   const size = (own: AnnotationInfo["spatial"][number] | undefined): readonly number[] =>
     own?.chunkSize ?? info.upper.map((high, axis) => high - info.lower[axis]!);
   const dataset = rowDataset({
+    format: "precomputed",
+    version: "1",
     url,
     geometry: shape.geometry,
     axes: info.dimensions.map(axisOf),

@@ -5,7 +5,7 @@
  */
 import { radixOrder } from "../../../bytes/radix.js";
 import type { ReadOptions } from "../../../model/dataset.js";
-import type { Piece } from "../row-source.js";
+import type { Piece } from "../../rows/row-source.js";
 import { wordsOf } from "../sharded/place.js";
 import type { Annotations } from "./list.js";
 import type { Shape } from "./shape.js";

@@ -12,7 +12,7 @@
 import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { Geometry, Schema } from "../../../model/vectors.js";
 import { pick } from "../../../query/columns.js";
-import type { Piece } from "../row-source.js";
+import type { Piece } from "../../rows/row-source.js";
 import { type AnnotationInfo, type AnnotationProperty, channelsOf } from "./info.js";
 import { dtypeOf } from "./layout.js";
 import type { Annotations } from "./list.js";

@@ -11,12 +11,12 @@ import { Corrupt, Unsupported } from "../../../errors.js";
 import type { ReadOptions, ReadPlan } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
 import type { Query, Schema, VectorDataset, VectorLevel } from "../../../model/vectors.js";
+import { namedIds, rowDataset } from "../../rows/row-dataset.js";
+import { type Piece, rowSource } from "../../rows/row-source.js";
 import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, present } from "../ids.js";
 import { folderOf, type InfoAt, identityRows } from "../info.js";
 import { columnsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
-import { namedIds, rowDataset } from "../row-dataset.js";
-import { type Piece, rowSource } from "../row-source.js";
 import { ahead } from "../sharded/ahead.js";
 import { legacyCost } from "./cost.js";
 import type { Mesh } from "./legacy.js";
@@ -54,6 +54,8 @@ export async function openMeshDataset(place: InfoAt, options: FormatOptions = {}
   }
 
   const dataset = rowDataset({
+    format: "precomputed",
+    version: "1",
     url,
     geometry: "mesh",
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nanometer" })),

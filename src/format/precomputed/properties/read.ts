@@ -7,8 +7,8 @@ import type { Columns } from "../../../model/vectors.js";
 import { ColumnsBuilder } from "../../../query/columns.js";
 import { Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
+import { type Ids, rowFinder } from "../../rows/row-source.js";
 import { numberDtype, readInfo, typeOf } from "../info.js";
-import { rowFinder } from "../row-source.js";
 import { SegmentProperties, type SegmentProperty } from "./properties.js";
 
 /** The table at a place; NotFound where there is none. */
@@ -44,7 +44,7 @@ export const columnOf = (own: SegmentProperty): Column => ({
 });
 
 /** The values of some ids; an id that the table does not have has none. */
-export function columnsFor(table: SegmentProperties, names: readonly string[], ids: BigUint64Array): Columns {
+export function columnsFor(table: SegmentProperties, names: readonly string[], ids: Ids): Columns {
   const rows = Int32Array.from(ids, rowFinder(table.ids));
   const order = Uint32Array.from(ids, (_, i) => i).filter((i) => rows[i]! >= 0);
   const wanted = table.properties.filter(({ id }) => names.includes(id));

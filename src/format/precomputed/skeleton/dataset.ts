@@ -7,12 +7,12 @@ import type { ReadOptions } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
 import type { Query, Schema, VectorDataset } from "../../../model/vectors.js";
 import { Affine } from "../../../space/transform.js";
+import { namedIds, rowDataset } from "../../rows/row-dataset.js";
+import { type Piece, rowSource } from "../../rows/row-source.js";
 import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, existingIds, present } from "../ids.js";
 import { folderOf, type InfoAt, numberDtype } from "../info.js";
 import { columnsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
-import { namedIds, rowDataset } from "../row-dataset.js";
-import { type Piece, rowSource } from "../row-source.js";
 import { skeletonsAt } from "./read.js";
 import type { Skeleton } from "./skeleton.js";
 
@@ -45,6 +45,8 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
   }
 
   const dataset = rowDataset({
+    format: "precomputed",
+    version: "1",
     url,
     geometry: "skeletons",
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nanometer" })),

@@ -1,7 +1,7 @@
 /**
- * What this format holds as the query engine wants it: pieces that are read one by one, of each object one part of one piece.
+ * Data without chunks in space, as the query engine wants it: pieces that are read one by one, of each object one part of one piece.
  *
- * A piece is a chunk of the engine: one skeleton or mesh, or a cell of annotations. The objects lie one after the other, those
+ * A piece is a chunk of the engine: one skeleton or mesh, a cell of annotations, or a stretch of a file. The objects lie one after the other, those
  * of a piece together, so that an object's row says where it is. Where nobody knows which space a piece takes before it is
  * read, its box is all of space, and the source is `scattered`: a query for a region then looks at everything, once.
  */
@@ -18,9 +18,20 @@ export interface Piece {
   readonly parts: Uint32Array;
   /** `linkWidth` vertex numbers for each link. */
   readonly links?: Uint32Array | undefined;
+  /** A row for each link. */
+  readonly linkColumns?: Columns | undefined;
   readonly vertexColumns: Columns;
   /** A row for each object of the piece. */
   readonly objectColumns: Columns;
+}
+
+/** The ids of objects, by row. */
+export type Ids = BigInt64Array | BigUint64Array;
+
+/** Groups of objects: who is in each, and a row of attributes for each. */
+export interface RowGroups {
+  readonly members: readonly Uint32Array[];
+  readonly columns: Columns;
 }
 
 /** What of it exists, and how to get it. */
@@ -36,14 +47,19 @@ export interface RowTable {
   /** min, then max of each piece, 2 × dims numbers; undefined: nobody knows. */
   readonly boxes: Float64Array | undefined;
   /** The objects: piece p has the rows starts[p] up to starts[p + 1]. undefined: points that stand for themselves. */
-  readonly objects: { readonly ids: BigUint64Array; readonly starts: Uint32Array } | undefined;
+  readonly objects: { readonly ids: Ids; readonly starts: Uint32Array } | undefined;
   /** These pieces, each once, as they come. */
   load(pieces: readonly number[], options: ReadOptions): AsyncIterable<readonly [piece: number, decoded: Piece]>;
   /** Attributes of objects that no piece holds. */
-  columns?(names: readonly string[], ids: BigUint64Array, options?: ReadOptions): Promise<Columns>;
+  columns?(names: readonly string[], ids: Ids, options?: ReadOptions): Promise<Columns>;
+  /** Groups of objects, as rows, and their attributes. */
+  readonly groups?: RowGroups | undefined;
+  /** Vertices of a piece, where they are known without reading it. */
+  vertices?(piece: number): number;
   cost(pieces: readonly number[], options?: ReadOptions): Promise<ReadPlan>;
 }
 
+const NONE: Columns = new Map();
 const KEPT_BYTES = 128 << 20;
 const GROUP = 256; // pieces that are asked for together
 
@@ -84,7 +100,7 @@ export function rowSource(table: RowTable): LevelSource {
     dims,
     geometry,
     linkWidth,
-    sequential: geometry === "lines" || geometry === "polylines",
+    sequential: geometry === "lines" || geometry === "polylines" || geometry === "streamlines",
     scattered: boxes === undefined ? true : undefined,
     schema: async () => schema,
     chunks: async () => chunks,
@@ -95,17 +111,19 @@ export function rowSource(table: RowTable): LevelSource {
         yield { chunk, vertices, positions, parts, vertexColumns: columns, fragmentColumns: new Map() };
       }
     },
-    async *links(filter, _columns, options): AsyncGenerator<LinkSet> {
+    async *links(filter, names, options): AsyncGenerator<LinkSet> {
       if (linkWidth === 0) return;
       const wanted = "chunks" in filter ? filter.chunks : chunks.meeting(filter.meets);
-      for await (const [piece, { links = new Uint32Array() }] of pieces(wanted, options)) {
+      for await (const [piece, { links = new Uint32Array(), linkColumns = NONE }] of pieces(wanted, options)) {
         const at = new Int32Array(links.length).fill(piece);
-        yield { width: linkWidth, count: links.length / linkWidth, chunks: at, vertices: links, columns: new Map() };
+        const columns = new Map([...linkColumns].filter(([name]) => names.includes(name)));
+        yield { width: linkWidth, count: links.length / linkWidth, chunks: at, vertices: links, columns };
       }
     },
     objects: objects && objectsOf(objects, table, pieces),
     cost: (wanted, _want, options) => table.cost(wanted, options),
     async counts(wanted, options) {
+      if (table.vertices !== undefined) return Uint32Array.from(wanted, (piece) => table.vertices!(piece));
       const found = new Map<number, number>();
       for await (const [piece, { positions }] of pieces(wanted, options)) found.set(piece, positions.length / dims);
       return Uint32Array.from(wanted, (piece) => found.get(piece)!);
@@ -113,9 +131,9 @@ export function rowSource(table: RowTable): LevelSource {
   };
 }
 
-function sizeOf({ positions, parts, links, vertexColumns, objectColumns }: Piece): number {
+function sizeOf({ positions, parts, links, linkColumns = NONE, vertexColumns, objectColumns }: Piece): number {
   let bytes = 256 + positions.byteLength + parts.byteLength + (links?.byteLength ?? 0);
-  for (const columns of [vertexColumns, objectColumns])
+  for (const columns of [vertexColumns, objectColumns, linkColumns])
     for (const { values } of columns.values()) bytes += "byteLength" in values ? values.byteLength : values.length * 16;
   return bytes;
 }
@@ -159,7 +177,7 @@ type Pieces = (wanted: readonly number[], options?: ReadOptions) => AsyncIterabl
 
 function objectsOf(
   { ids, starts }: NonNullable<RowTable["objects"]>,
-  { columns }: RowTable,
+  { columns, groups }: RowTable,
   pieces: Pieces,
 ): ObjectSource {
   const pieceOf = (row: number): number => {
@@ -183,7 +201,7 @@ function objectsOf(
   let finder: ((id: bigint) => number) | undefined;
   return {
     rows: ids.length,
-    ids: async (rows) => (rows === undefined ? ids : BigUint64Array.from(rows, (row) => ids[row]!)),
+    ids: async (rows) => (rows === undefined ? ids : pick(ids, rows)),
     async rowsOf(wanted) {
       finder ??= rowFinder(ids);
       return Int32Array.from(wanted, finder);
@@ -198,15 +216,20 @@ function objectsOf(
     async columns(names, rows, options) {
       if (names.length === 0) return new Map();
       if (columns === undefined) return gather(names, rows, place(rows), pieces, options);
-      return columns(
-        names,
-        BigUint64Array.from(rows, (row) => ids[row]!),
-        options,
-      );
+      return columns(names, pick(ids, rows), options);
     },
-    group: async () => undefined,
-    groupColumns: async () => ({ count: 0, columns: new Map() }),
+    group: async (group) => groups?.members[group],
+    groupColumns: async (names) => ({
+      count: groups?.members.length ?? 0,
+      columns: new Map([...(groups?.columns ?? NONE)].filter(([name]) => names.includes(name))),
+    }),
   };
+}
+
+function pick(ids: Ids, rows: Uint32Array): Ids {
+  const picked = ids instanceof BigInt64Array ? new BigInt64Array(rows.length) : new BigUint64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) picked[i] = ids[rows[i]!]!;
+  return picked;
 }
 
 /** Attributes of objects from the pieces that they lie in. */
@@ -233,12 +256,13 @@ async function gather(
 }
 
 /** From an id to its row, or −1. */
-export function rowFinder(ids: BigUint64Array): (id: bigint) => number {
+export function rowFinder(ids: Ids): (id: bigint) => number {
   const words = new Uint32Array(ids.buffer, ids.byteOffset, 2 * ids.length);
   const [low, high] = [new Uint32Array(ids.length), new Uint32Array(ids.length)];
+  const sign = ids instanceof BigInt64Array ? 0x8000_0000 : 0; // of which the negative ones come first
   for (let i = 0; i < ids.length; i++) {
     low[i] = words[2 * i]!;
-    high[i] = words[2 * i + 1]!;
+    high[i] = words[2 * i + 1]! ^ sign;
   }
   const order = radixOrder([low, high], ids.length);
   return (id) => {

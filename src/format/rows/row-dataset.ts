@@ -1,4 +1,4 @@
-/** What this format holds as a dataset: one geometry, no groups, ids of 64 bits without a sign. */
+/** Data without chunks in space as a dataset: one geometry, and of each object one part. */
 import { U64 } from "../../bytes/u64.js";
 import { InvalidInput, NotFound } from "../../errors.js";
 import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
@@ -8,7 +8,10 @@ import { select } from "../../query/select.js";
 import { oncePerKey } from "../zarr-vectors/nodes/once.js";
 
 /** What makes the difference. */
-export interface RowDataset extends Pick<VectorDataset, "url" | "axes" | "bounds" | "attributes" | "notes"> {
+export interface RowDataset
+  extends Pick<VectorDataset, "format" | "version" | "url" | "axes" | "bounds" | "attributes" | "notes"> {
+  readonly crs?: VectorDataset["crs"];
+  readonly headers?: VectorDataset["headers"] | undefined;
   readonly levels: readonly Awaited<ReturnType<VectorDataset["describe"]>>[];
   readonly geometry: Geometry;
   /** What a query needs of a level: less than all of it, where the query says so itself. */
@@ -19,7 +22,7 @@ export interface RowDataset extends Pick<VectorDataset, "url" | "axes" | "bounds
 }
 
 export function rowDataset(own: RowDataset): VectorDataset {
-  const { url, geometry, axes, bounds, levels, attributes, notes } = own;
+  const { format, version, url, geometry, axes, bounds, crs, levels, attributes, notes } = own;
   const check = (level: number): void => {
     if (!levels.some((known) => known.level === level))
       throw new NotFound(`${url} has no level ${level}; it has ${levels.map((known) => known.level).join(", ")}`);
@@ -35,13 +38,13 @@ export function rowDataset(own: RowDataset): VectorDataset {
   const source = sourcesFor({});
   return {
     kind: "vectors",
-    format: "precomputed",
-    version: "1",
+    format,
+    version,
     url,
     geometries: [geometry],
     axes,
     bounds,
-    crs: undefined,
+    crs,
     levels,
     attributes,
     notes,
@@ -54,12 +57,24 @@ export function rowDataset(own: RowDataset): VectorDataset {
       check(level);
       return own.ids(level, options);
     },
-    groups: async () => [],
-    async groupMembers(group) {
-      throw new NotFound(`${url} has no group ${group}`, { where: url });
+    async groups(level = 0, options) {
+      const { objects } = await source(level, options);
+      const { count = 0 } = (await objects?.groupColumns([], options)) ?? {};
+      const sizes = Array.from({ length: count }, async (_, group) => (await objects!.group(group, options))!.length);
+      return (await Promise.all(sizes)).map((size, group) => ({ group, size }));
     },
-    groupColumns: async () => new Map(),
-    headers: async () => new Map(),
+    async groupMembers(group, level = 0, options) {
+      const { objects } = await source(level, options);
+      const rows = await objects?.group(group, options);
+      if (rows === undefined) throw new NotFound(`${url} has no group ${group}`, { where: url });
+      return objects!.ids(rows, options);
+    },
+    async groupColumns(level = 0, options) {
+      const from = await source(level, options);
+      const names = (await from.schema(options)).group.map(({ name }) => name);
+      return (await from.objects?.groupColumns(names, options))?.columns ?? new Map();
+    },
+    headers: own.headers ?? (async () => new Map()),
     source,
     select(query = {}) {
       const named = query.object === undefined ? query : { ...query, object: [...query.object] };
