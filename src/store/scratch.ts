@@ -14,6 +14,15 @@ export interface Scratch {
   clear(): Promise<void>;
 }
 
+/** Bytes that are written and read in any order, without waiting; a file of its owner alone (scratch-file.ts), or what a program has. */
+export interface ScratchFile {
+  /** Fills `into` with the bytes from `at` on, all of which were written before. */
+  read(at: number, into: Uint8Array): void;
+  write(at: number, bytes: Uint8Array): void;
+  /** Takes it away; safe to call twice. */
+  close(): void;
+}
+
 /** Where writers may put things aside. */
 export interface ScratchPlace {
   readonly store: Store;

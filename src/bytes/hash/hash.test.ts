@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { adler32 } from "./adler32.js";
 import { crc32, crc32c } from "./crc.js";
 import { murmur3, murmur3OfId } from "./murmur3.js";
-import { xxh3 } from "./xxh3.js";
+import { xxh3, xxh3Of } from "./xxh3.js";
 
 /** Made with the reference implementations (xxhash 3.x, mmh3 5.x, google-crc32c and zlib of Python) on `noise(length)`. */
 type Vector = [
@@ -67,6 +67,22 @@ test("sums continue over pieces", () => {
     expect(crc32(tail, crc32(head))).toBe(crc32(bytes));
     expect(adler32(tail, adler32(head))).toBe(adler32(bytes));
   }
+});
+
+test.each([
+  [1 << 20, "aeec981f9409a587"],
+  [(1 << 20) + 1, "547a2c9aeb313896"],
+  [(1 << 20) + 64, "7da32a033612659e"],
+  [(1 << 21) + 65, "37df84da3f71fe69"],
+])("%d bytes in pieces that are not all there at once", (length, xxh) => {
+  const bytes = noise(length);
+  const room = new Uint8Array(1 << 20);
+  const piece = (at: number, size: number): Uint8Array => {
+    room.fill(0xaa).set(bytes.subarray(at, at + size));
+    return room.subarray(0, size);
+  };
+  expect(hex(xxh3Of(length, piece), 16)).toBe(xxh);
+  expect(hex(xxh3(bytes), 16)).toBe(xxh);
 });
 
 test("the largest bytes do not overflow the sums", () => {

@@ -27,9 +27,17 @@ const SECRET = fromHex(
 );
 
 export function xxh3(bytes: Uint8Array, seed = 0n): bigint {
-  if (bytes.length <= 16) return tiny(bytes, u64(seed));
-  return bytes.length <= 240 ? short(bytes, u64(seed)) : long(bytes, u64(seed));
+  return xxh3Of(bytes.length, (at, length) => bytes.subarray(at, at + length), seed);
 }
+
+/** The same of bytes that `piece` gives, in order; the last 64 of them twice. */
+export function xxh3Of(length: number, piece: (at: number, length: number) => Uint8Array, seed = 0n): bigint {
+  if (length <= 16) return tiny(piece(0, length), u64(seed));
+  return length <= 240 ? short(piece(0, length), u64(seed)) : long(length, piece, u64(seed));
+}
+
+/** What is read at a time: a multiple of the 1024 bytes after which the sums are stirred. */
+const PIECE = 1 << 20;
 
 function tiny(bytes: Uint8Array, seed: bigint): bigint {
   const n = bytes.length;
@@ -75,23 +83,27 @@ function short(bytes: Uint8Array, seed: bigint): bigint {
   return avalanche(sum);
 }
 
-function long(bytes: Uint8Array, seed: bigint): bigint {
+function long(length: number, piece: (at: number, length: number) => Uint8Array, seed: bigint): bigint {
   const secret = seed === 0n ? SECRET : seeded(seed);
   const sums = new Uint32Array(16); // low and high words of the eight
   const start = [P32[2], P64[0], P64[1], P64[2], P64[3], P32[1], P64[4], P32[0]];
   for (let i = 0; i < 16; i++) sums[i] = Number(u64(start[i >> 1]! >> (i & 1 ? 32n : 0n)) & 0xffffffffn);
 
-  const data = wordsOf(bytes);
   const key = wordsOf(secret);
-  const last = bytes.length - 1; // the last stripe is done apart, whole or not
-  for (let at = 0, stripe = 0; at + 64 <= last; at += 64, stripe = (stripe + 1) & 15) {
-    accumulate(sums, data, at / 4, key, stripe * 2);
-    if (stripe === 15) stir(sums, key);
+  const last = length - 1; // the last stripe is done apart, whole or not
+  for (let from = 0; from + 64 <= last; from += PIECE) {
+    const size = Math.min(PIECE, length - from);
+    const data = wordsOf(piece(from, size));
+    const stop = Math.min(size, last - from);
+    for (let at = 0, stripe = 0; at + 64 <= stop; at += 64, stripe = (stripe + 1) & 15) {
+      accumulate(sums, data, at / 4, key, stripe * 2);
+      if (stripe === 15) stir(sums, key);
+    }
   }
-  accumulate(sums, wordsOf(bytes.slice(bytes.length - 64)), 0, wordsOf(secret.slice(121, 185)), 0);
+  accumulate(sums, wordsOf(new Uint8Array(piece(length - 64, 64))), 0, wordsOf(secret.slice(121, 185)), 0);
 
   const sum = (i: number) => (BigInt(sums[2 * i + 1]!) << 32n) | BigInt(sums[2 * i]!);
-  let hash = BigInt(bytes.length) * P64[0];
+  let hash = BigInt(length) * P64[0];
   for (let i = 0; i < 8; i += 2) hash += fold(sum(i) ^ read(secret, 11 + 8 * i), sum(i + 1) ^ read(secret, 19 + 8 * i));
   return avalanche(u64(hash));
 }
