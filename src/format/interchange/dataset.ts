@@ -1,0 +1,70 @@
+/** A file as a dataset. Where its pieces are is found out when something is asked of them; nothing is known of where they lie in space. */
+import type { ReadOptions } from "../../model/dataset.js";
+import type { VectorDataset } from "../../model/vectors.js";
+import { select } from "../../query/select.js";
+import { rowDataset } from "../rows/row-dataset.js";
+import { rowSource } from "../rows/row-source.js";
+import { once } from "../zarr-vectors/nodes/once.js";
+import type { FileContent, PieceIndex } from "./types.js";
+
+/** A file, opened. */
+export interface FileDataset extends VectorDataset {
+  readonly content: FileContent;
+  readonly index: (options?: ReadOptions) => Promise<PieceIndex>;
+}
+
+export function fileDataset(id: string, url: string, content: FileContent, limits: ReadOptions["limits"]): FileDataset {
+  const { axes, geometry, linkWidth, header } = content;
+  const dims = axes.length;
+  const everywhere = axes.map(() => Number.POSITIVE_INFINITY);
+  const index = once((options) => content.index({ limits, ...options }));
+  const source = once(async (options) => {
+    const { schema, objects, vertices, bytes, boxes, groups, load } = await index(options);
+    return rowSource({
+      level: 0,
+      dims,
+      geometry,
+      linkWidth,
+      schema,
+      rank: 1,
+      coords: Int32Array.from(vertices, (_, piece) => piece),
+      boxes,
+      objects,
+      groups,
+      vertices: (piece) => vertices[piece]!,
+      async *load(pieces, now) {
+        for (const piece of pieces) yield [piece, await load(piece, { limits, ...now })] as const;
+      },
+      cost: async (pieces) => ({
+        requests: pieces.length,
+        bytes: pieces.reduce((sum, piece) => sum + bytes[piece]!, 0),
+        exact: true,
+      }),
+    });
+  });
+  const level = {
+    level: 0,
+    vertices: content.vertices,
+    objects: content.objects,
+    chunkShape: everywhere,
+    binShape: everywhere,
+  };
+  const own = { axes, levels: [level], source: (_level: number, options?: ReadOptions) => source(options) };
+  const dataset = rowDataset({
+    axes,
+    levels: own.levels,
+    source: (_level, _query, options) => source(options),
+    format: id,
+    version: content.version,
+    url,
+    geometry,
+    crs: content.crs,
+    bounds: content.bounds ?? { min: everywhere.map((size) => -size), max: everywhere },
+    attributes: content.attributes ?? {},
+    notes: content.notes ?? [],
+    headers: async () => new Map(header === undefined ? [] : [[id, header]]),
+    ids: async (_level, options) => (await index(options)).objects?.ids ?? new BigInt64Array(),
+    plan: (query, _level, options) => select(own, query).plan(options),
+  });
+  return { ...dataset, content, index };
+}

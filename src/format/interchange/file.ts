@@ -1,0 +1,186 @@
+/**
+ * A file to be read: bytes by place, or all of them in order. What ends in ".gz" is unpacked on the way; going back in such a file
+ * means unpacking it again from its start, so that who reads pieces in order pays once.
+ */
+import { Corrupt, NotFound, Unsupported } from "../../errors.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import { builtin } from "../../platform.js";
+import type { Key } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+
+export interface InputFile {
+  /** For messages. */
+  readonly where: string;
+  /** The last part of its name, without ".gz". */
+  readonly name: string;
+  /** The bytes that are read here; undefined of packed files, whose end tells. */
+  readonly size: number | undefined;
+  /** These bytes; fewer only where the file ends. */
+  read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array>;
+  /** All bytes from there on, in pieces. */
+  stream(offset?: number, options?: ReadOptions): AsyncGenerator<Uint8Array>;
+  readonly store: Store;
+  readonly key: Key;
+}
+
+const BLOCK = 4 << 20; // bytes that are asked for at once
+
+export async function openFile(store: Store, key: Key, options: ReadOptions = {}): Promise<InputFile> {
+  const where = `${store.url}/${key}`;
+  const stat = await store.stat(key, { signal: options.signal });
+  if (stat === undefined) throw new NotFound(`${where} is not there`, { where });
+  const last = key.slice(key.lastIndexOf("/") + 1);
+  const plain = plainFile(store, key, where, last, stat.size);
+  return /\.gz$/i.test(last) ? unpacked(plain, last.slice(0, -3)) : plain;
+}
+
+function plainFile(store: Store, key: Key, where: string, name: string, size: number): InputFile {
+  async function read(offset: number, length: number, { signal }: ReadOptions = {}): Promise<Uint8Array> {
+    const most = Math.max(0, Math.min(length, size - offset));
+    if (most === 0) return new Uint8Array();
+    const bytes = await store.get(key, { range: { offset, length: most }, signal });
+    if (bytes === undefined) throw new NotFound(`${where} is no longer there`, { where });
+    return bytes;
+  }
+  return {
+    where,
+    name,
+    size,
+    store,
+    key,
+    read,
+    async *stream(offset = 0, options) {
+      for (let at = offset; at < size; at += BLOCK) yield await read(at, BLOCK, options);
+    },
+  };
+}
+
+function unpacked(packed: InputFile, name: string): InputFile {
+  let under: { at: number; rest: Uint8Array; readonly bytes: AsyncGenerator<Uint8Array> } | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function from(offset: number, length: number, options: ReadOptions): Promise<Uint8Array> {
+    if (under === undefined || under.at > offset) {
+      await under?.bytes.return(undefined);
+      under = { at: 0, rest: new Uint8Array(), bytes: gunzip(packed, { limits: options.limits }) };
+    }
+    const pieces: Uint8Array[] = [];
+    let missing = length;
+    while (missing > 0) {
+      options.signal?.throwIfAborted();
+      if (under.rest.length === 0) {
+        const next: IteratorResult<Uint8Array> = await under.bytes.next();
+        if (next.done === true) break;
+        under.rest = next.value;
+      }
+      const skipped = Math.min(under.rest.length, Math.max(0, offset - under.at));
+      const taken = Math.min(under.rest.length - skipped, missing);
+      if (taken > 0) pieces.push(under.rest.subarray(skipped, skipped + taken));
+      under.at += skipped + taken;
+      under.rest = under.rest.subarray(skipped + taken);
+      missing -= taken;
+    }
+    if (pieces.length === 1) return pieces[0]!;
+    const all = new Uint8Array(length - missing);
+    let at = 0;
+    for (const piece of pieces) {
+      all.set(piece, at);
+      at += piece.length;
+    }
+    return all;
+  }
+
+  /** One after the other: there is one place in the stream. */
+  function read(offset: number, length: number, options: ReadOptions = {}): Promise<Uint8Array> {
+    const own = turn.then(async () => {
+      try {
+        return await from(offset, length, options);
+      } catch (error) {
+        under = undefined;
+        throw error;
+      }
+    });
+    turn = own.catch(() => {});
+    return own;
+  }
+  return {
+    ...packed,
+    name,
+    size: undefined,
+    read,
+    async *stream(offset = 0, options) {
+      for (let at = offset; ; ) {
+        const bytes = await read(at, BLOCK, options);
+        if (bytes.length > 0) yield bytes;
+        if (bytes.length < BLOCK) return;
+        at += bytes.length;
+      }
+    },
+  };
+}
+
+/** The unpacked bytes of a gzip file, checked: of several members one after the other where Node unpacks, of one in browsers. */
+async function* gunzip({ where, stream }: InputFile, options: ReadOptions): AsyncGenerator<Uint8Array> {
+  const zlib = builtin("node:zlib");
+  try {
+    if (zlib !== undefined) {
+      const unpack = zlib.createGunzip({ chunkSize: 1 << 20 });
+      const feed = async (): Promise<void> => {
+        for await (const bytes of stream(0, options))
+          if (!unpack.write(bytes)) await new Promise<void>((go) => unpack.once("drain", go).once("close", go));
+        unpack.end();
+      };
+      const fed = feed().catch((error) => unpack.destroy(error));
+      try {
+        for await (const bytes of unpack) yield bytes as Uint8Array;
+      } finally {
+        unpack.destroy();
+      }
+      await fed;
+      return;
+    }
+    const source = stream(0, options);
+    const packed = new ReadableStream<BufferSource>({
+      async pull(controller) {
+        const { done, value } = await source.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+      },
+    });
+    const reader = packed.pipeThrough(new DecompressionStream("gzip")).getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } catch (cause) {
+    const { name, code } = cause as { name?: string; code?: string };
+    if (code?.startsWith("Z_") || (name === "TypeError" && zlib === undefined))
+      throw new Corrupt(`${where} is damaged: ${(cause as Error).message} where gzip was expected`, { where, cause });
+    throw cause;
+  }
+}
+
+/** Exactly these bytes; Corrupt where the file ends before. */
+export async function exactly(
+  file: InputFile,
+  offset: number,
+  length: number,
+  what: string,
+  options?: ReadOptions,
+): Promise<Uint8Array> {
+  const bytes = await file.read(offset, length, options);
+  if (bytes.length === length) return bytes;
+  const { where } = file;
+  const found = offset + bytes.length;
+  throw new Corrupt(`${where} ends at byte ${found}, within ${what}, which needs ${offset + length}`, { where });
+}
+
+/** Everything in one piece, of files that are read whole; Unsupported where that is more than `most` bytes. */
+export async function whole(file: InputFile, most: number, options?: ReadOptions): Promise<Uint8Array> {
+  const { where, size } = file;
+  const bytes = size !== undefined && size > most ? undefined : await file.read(0, most + 1, options);
+  if (bytes !== undefined && bytes.length <= most) return bytes;
+  const hint = "Raise the limit resultBytes, or cut the file.";
+  throw new Unsupported(`${where} has more than the ${most} bytes that are read at once`, { where, hint });
+}

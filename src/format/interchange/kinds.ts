@@ -1,0 +1,21 @@
+/** The kinds of files there are, by the names that files have. A new one is one more line, and a module. */
+import type { FileFormat } from "./types.js";
+
+export interface Kind {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** What names of such files end in; ".gz" may follow. */
+  readonly extensions: readonly string[];
+  /** How files begin that are known by that rather than by their names. */
+  readonly magic?: readonly number[] | undefined;
+  load(): Promise<{ readonly file: FileFormat }>;
+}
+
+export const kinds: readonly Kind[] = [];
+
+/** The kind of a file by its name; undefined where no kind has such names. */
+export function kindNamed(name: string): Kind | undefined {
+  const plain = name.toLowerCase().replace(/\.gz$/, "");
+  return kinds.find(({ extensions }) => extensions.some((end) => plain.endsWith(`.${end}`)));
+}

@@ -1,0 +1,114 @@
+/**
+ * The files that other software reads and writes: one module each, which opens a file as pieces of whole objects and writes one from
+ * batches. Everything above (queries, `info`, `convert`, `validate`) comes from dataset.ts and format.ts, the same for all.
+ */
+import type { Json, JsonObject } from "../../bytes/json.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { FormatOptions } from "../../model/format.js";
+import type { Axis, Batch, Columns, Geometry, Schema, SelectOptions, VectorDataset } from "../../model/vectors.js";
+import type { Scratch } from "../../store/scratch.js";
+import type { Sink } from "../../store/types.js";
+import type { Ids, Piece, RowGroups } from "../rows/row-source.js";
+import type { InputFile } from "./file.js";
+
+/** What a module of this folder exports as `file`. */
+export interface FileFormat {
+  /** Reads what must be known before everything else: the header, where there is one. */
+  open(file: InputFile, options: OpenFileOptions): Promise<FileContent>;
+  /** Writes all of it; what the file cannot hold is told, nothing is left out in silence. */
+  write?(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport>;
+}
+
+export interface OpenFileOptions extends FormatOptions {
+  /** Of tables: which columns are what. */
+  readonly table?: TableOptions | undefined;
+  /** Objects that are damaged are left out, and told here; without it the first one is an error. */
+  readonly onBad?: ((problem: Error) => void) | undefined;
+}
+
+/** Which columns of a table are what; names that are not given are found by what they are usually called. */
+export interface TableOptions {
+  readonly kind?: "point" | "line" | undefined;
+  /** Columns of the coordinates: one for each axis, or one with a list of them. */
+  readonly position?: readonly string[] | undefined;
+  readonly start?: readonly string[] | undefined;
+  readonly end?: readonly string[] | undefined;
+  /** The column of ids, 64 bits exact. */
+  readonly id?: string | undefined;
+  /** Ids of other objects: relationship by column. */
+  readonly relationships?: { readonly [relationship: string]: string } | undefined;
+  /** Columns that are attributes, with their type where it shall be another; all others where nothing is said. */
+  readonly properties?: readonly { readonly name: string; readonly dtype?: string | undefined }[] | undefined;
+  /** "voxel": positions are multiplied by `resolution`. */
+  readonly units?: string | undefined;
+  readonly resolution?: readonly number[] | undefined;
+}
+
+/** What is in a file, as far as its header tells. */
+export interface FileContent {
+  /** For people: "TRK 2". */
+  readonly version: string;
+  readonly geometry: Geometry;
+  readonly axes: readonly Axis[];
+  readonly crs?: Json | undefined;
+  /** Vertices per link: 2 of edges (child, parent in skeletons), 3 of faces, 0 of points and paths. */
+  readonly linkWidth: number;
+  /** Everything in the header that the way back needs and the data do not say. */
+  readonly header?: JsonObject | undefined;
+  /** What the file says besides, for users. */
+  readonly attributes?: JsonObject | undefined;
+  readonly notes?: readonly string[] | undefined;
+  readonly vertices?: number | undefined;
+  readonly objects?: number | undefined;
+  readonly bounds?: VectorDataset["bounds"] | undefined;
+  /** Goes through the file, once: where its pieces are. Asked for before anything is read. */
+  index(options: ReadOptions): Promise<PieceIndex>;
+}
+
+/** The pieces of a file: stretches of whole objects, about a megabyte or a few, each decoded by itself. */
+export interface PieceIndex {
+  readonly schema: Schema;
+  /** Piece p has the objects starts[p] up to starts[p + 1]; undefined: points that stand for themselves. */
+  readonly objects: { readonly ids: Ids; readonly starts: Uint32Array } | undefined;
+  /** Vertices of each piece. */
+  readonly vertices: Uint32Array;
+  /** Bytes in the file of each piece. */
+  readonly bytes: Float64Array;
+  /** min, then max of each piece, 2 × dims numbers, where they are known. */
+  readonly boxes?: Float64Array | undefined;
+  readonly groups?: RowGroups | undefined;
+  load(piece: number, options: ReadOptions): Promise<Piece>;
+}
+
+/** What is to be written: a selection and what is known about where it comes from. */
+export interface FileData extends Pick<VectorDataset, "url" | "axes" | "crs" | "attributes" | "bounds"> {
+  readonly geometry: Geometry;
+  readonly schema: Schema;
+  /** Headers of the files that the data once were, by format. */
+  readonly headers: ReadonlyMap<string, JsonObject>;
+  groups(): Promise<{ readonly members: readonly Ids[]; readonly columns: Columns }>;
+  /** In order, each object once; may be asked for again. */
+  batches(options?: SelectOptions): AsyncIterable<Batch>;
+}
+
+export interface WriteFileOptions extends ReadOptions {
+  /** Where what comes later in the file than in the data is put aside, and how much memory there is. */
+  readonly scratch: Scratch;
+  /** As text where the format has both. */
+  readonly ascii?: boolean | undefined;
+  /** Of streamlines: the image whose space the file is about. */
+  readonly reference?: ImageSpace | undefined;
+}
+
+/** The grid of an image: how many voxels, and from voxel to millimetres (RAS+), 4 × 4 row by row. */
+export interface ImageSpace {
+  readonly dimensions: readonly number[];
+  readonly affine: readonly number[];
+}
+
+export interface FileReport {
+  readonly vertices: number;
+  readonly objects: number;
+  /** Sentences about what the file cannot hold, or holds with less precision. */
+  readonly losses: readonly string[];
+}

@@ -1,0 +1,50 @@
+/** Everything that can be said against a file: it opens, its pieces are found, each is read, each number looked at. */
+import type { Finding, ValidateOptions } from "../../model/format.js";
+import type { Key } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+import type { FileDataset } from "./dataset.js";
+import type { Kind } from "./kinds.js";
+import { openInterchange } from "./open.js";
+import { failure, finding, rules } from "./rules.js";
+import type { PieceIndex } from "./types.js";
+
+export async function* validateFile(
+  kind: Kind,
+  store: Store,
+  key: Key,
+  options: ValidateOptions = {},
+): AsyncGenerator<Finding> {
+  const { level = 5, signal, onProgress } = options;
+  const where = `${store.url}/${key}`;
+  let dataset: FileDataset;
+  try {
+    dataset = await openInterchange(kind, store, key, options);
+  } catch (error) {
+    return yield failure("opens", where, error);
+  }
+  if (level < rules.pieces.level) return;
+  let index: PieceIndex;
+  try {
+    index = await dataset.index({ signal });
+  } catch (error) {
+    return yield failure("pieces", where, error);
+  }
+  if (level < rules.decodes.level) return;
+  const total = index.vertices.length;
+  const dims = dataset.axes.length;
+  for (let piece = 0; piece < total; piece++) {
+    signal?.throwIfAborted();
+    try {
+      const { positions } = await index.load(piece, { signal, limits: options.limits });
+      const bad = level < rules.finite.level ? -1 : positions.findIndex((value) => !Number.isFinite(value));
+      if (bad >= 0) {
+        const before = index.vertices.subarray(0, piece).reduce((sum, count) => sum + count, 0);
+        const vertex = before + Math.floor(bad / dims);
+        yield finding("finite", where, `vertex ${vertex} has the coordinate ${positions[bad]}`);
+      }
+    } catch (error) {
+      yield failure("decodes", where, error);
+    }
+    onProgress?.({ done: piece + 1, total, unit: "chunks" });
+  }
+}
