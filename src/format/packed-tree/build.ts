@@ -1,16 +1,9 @@
-/**
- * From positions to a tree: the same nodes, the same box in the header and the same order of the particles as the reference.
- *
- * A node of more particles than the threshold is divided at the middle of its box, along z, then each half along y, then each quarter
- * along x; a coordinate on the plane belongs to the upper half. Only octants with particles become nodes. The box is one set of six
- * numbers that goes down into a child and comes back: what rounding leaves behind moves the planes of later nodes by some units in the
- * last place, and ends up in the header. Whatever else would be faster must have these planes, so this does what the reference does,
- * in its order; the time is in `partition` (src/kernel/tree.ts), which takes no branches.
- */
+/** From positions to a tree: the same nodes, the same box in the header and the same order of the particles as the reference. */
 import { InvalidInput, LimitExceeded } from "../../errors.js";
 import { type ParticleRoom, particleRoom } from "../../kernel/tree.js";
 import type { Positions } from "../../model/vectors.js";
-import { TreeBox, triple } from "./box.js";
+import { TreeBox } from "./box.js";
+import { division, type NodeSink } from "./divide.js";
 import { META, NEXT, type Nodes, ROW, START, STOP } from "./nodes.js";
 import { DEFAULT_THRESHOLD } from "./parse.js";
 import type { PackedTree } from "./types.js";
@@ -50,10 +43,16 @@ export async function buildTree(given: ParticlePositions, options: BuildTreeOpti
   fill(room, given);
   const around = boundsOf(room, 0, count);
   const first = options.box === undefined ? TreeBox.around(around) : TreeBox.check(options.box);
-  const { nodes, box } = divide(room, first, threshold);
+  const rows = nodeRows();
+  const walk = division(first, threshold, rows);
+  walk.node(room, 0, 0, count, 1, 0);
   if (inPlace) giveBack(room.positions, given);
   const { order, positions } = room;
-  return { tree: { version: [1, 0, 0], created, box, threshold, nodes, count }, order, positions };
+  return {
+    tree: { version: [1, 0, 0], created, box: walk.box(), threshold, nodes: rows.nodes(), count },
+    order,
+    positions,
+  };
 }
 
 const isInterleaved = (given: ParticlePositions): given is Positions => ArrayBuffer.isView(given);
@@ -99,60 +98,27 @@ export function boundsOf(room: ParticleRoom, start: number, stop: number): Float
   return room.box;
 }
 
-function divide(room: ParticleRoom, first: TreeBox, threshold: number): { nodes: Nodes; box: TreeBox } {
-  const deepest = TreeBox.deepest(first);
-  let [ox, oy, oz] = first.origin;
-  let [dx, dy, dz] = first.size;
+/** Nodes as rows. */
+function nodeRows(): NodeSink & { nodes(): Nodes } {
   let rows = new Uint32Array(1 << 12);
   let count = 0;
-
-  const node = (start: number, stop: number, level: number, place: number): void => {
-    const row = ROW * count++;
-    if (row + ROW > rows.length) {
-      const grown = new Uint32Array(2 * rows.length);
-      grown.set(rows);
-      rows = grown;
-    }
-    let flags = 0;
-    if (stop - start > threshold && level < deepest) {
-      const mx = ox + dx / 2;
-      const my = oy + dy / 2;
-      const mz = oz + dz / 2;
-      const upper = room.partition(start, stop, 2, mz);
-      const low = room.partition(start, upper, 1, my);
-      const lowest = room.partition(start, low, 0, mx);
-      const third = room.partition(low, upper, 0, mx);
-      const high = room.partition(upper, stop, 1, my);
-      const fifth = room.partition(upper, high, 0, mx);
-      const last = room.partition(high, stop, 0, mx);
-      const ends = [start, lowest, low, third, upper, fifth, high, last, stop];
-      for (let k = 0; k < 8; k++) {
-        if (ends[k] === ends[k + 1]) continue;
-        flags |= 1 << k;
-        dx /= 2;
-        dy /= 2;
-        dz /= 2;
-        if (k & 1) ox += dx;
-        if (k & 2) oy += dy;
-        if (k & 4) oz += dz;
-        node(ends[k]!, ends[k + 1]!, level + 1, k + 1);
-        if (k & 1) ox -= dx;
-        if (k & 2) oy -= dy;
-        if (k & 4) oz -= dz;
-        dx *= 2;
-        dy *= 2;
-        dz *= 2;
-      }
-    }
-    rows[row + NEXT] = count;
-    rows[row + START] = start;
-    rows[row + STOP] = stop;
-    rows[row + META] = (flags << 24) | (place << 16) | (level << 8);
-  };
-
-  node(0, room.order.length, 1, 0);
   return {
-    nodes: { length: count, rows: rows.slice(0, ROW * count) },
-    box: { origin: triple([ox, oy, oz]), size: triple([dx, dy, dz]) },
+    begin(start, stop, level, place) {
+      const row = ROW * count++;
+      if (row + ROW > rows.length) {
+        const grown = new Uint32Array(2 * rows.length);
+        grown.set(rows);
+        rows = grown;
+      }
+      rows[row + START] = start;
+      rows[row + STOP] = stop;
+      rows[row + META] = (place << 16) | (level << 8);
+      return row;
+    },
+    end(row, flags) {
+      rows[row + NEXT] = count;
+      rows[row + META]! |= flags << 24;
+    },
+    nodes: () => ({ length: count, rows: rows.slice(0, ROW * count) }),
   };
 }
