@@ -15,7 +15,9 @@ import type { DataType } from "../../bytes/dtype.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Corrupt, LimitExceeded, NotFound, Unsupported } from "../../errors.js";
 import { typed } from "../../model/elements.js";
-import type { H5Module, Hdf5Library, RandomBytes } from "./hdf5-library.js";
+import type { H5Module } from "./hdf5-instance.js";
+import type { Hdf5Library, RandomBytes } from "./hdf5-library.js";
+import { type ElementBits, readBits } from "./hdf5-type.js";
 
 /** The most that one read of a dataset gives. */
 export const SLAB_BYTES = 64 << 20;
@@ -65,10 +67,10 @@ type Metadata = ReturnType<H5Module["get_dataset_metadata"]>;
 
 /** Opens a file for as long as `work` takes. */
 export function readHdf5<T>(library: Hdf5Library, where: string, bytes: RandomBytes, work: (file: Hdf5File) => T): T {
-  return library.reading(where, bytes, (id) => work(openFile(library, where, id)));
+  return library.reading(where, bytes, (id) => work(openFile(library, where, bytes, id)));
 }
 
-function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
+function openFile(library: Hdf5Library, where: string, bytes: RandomBytes, id: bigint): Hdf5File {
   const { module } = library;
   const call = <R>(doing: string, work: () => R): R => library.call(where, doing, work);
 
@@ -137,7 +139,7 @@ function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
       throw new LimitExceeded(`the ${what} in ${where} has ${bytes} bytes; ${ATTRIBUTE_BYTES} are read at most`, {
         where,
       });
-    const values = withMemory(bytes, what, (pointer) => {
+    const values = library.withMemory(bytes, where, what, (pointer) => {
       call(`has no readable ${what}`, () => module.get_attribute_data(id, path, name, BigInt(pointer)));
       const data = module.HEAPU8.slice(pointer, pointer + bytes);
       if (dtype !== undefined) return typed({ shape, dtype, data });
@@ -160,17 +162,6 @@ function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
     );
   }
 
-  function withMemory<R>(bytes: number, what: string, work: (pointer: number) => R): R {
-    const pointer = module._malloc(Math.max(bytes, 1));
-    if (pointer === 0)
-      throw new LimitExceeded(`the HDF5 library has no room for the ${bytes} bytes of ${what} in ${where}`, { where });
-    try {
-      return work(pointer);
-    } finally {
-      module._free(pointer);
-    }
-  }
-
   return {
     where,
     kindOf,
@@ -184,7 +175,11 @@ function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
         throw new Corrupt(`${where} should have a dataset at ${path}, found a ${kind}`, { where });
       const metadata = call(`has no readable dataset ${path}`, () => module.get_dataset_metadata(id, path));
       const filters = call(`has no readable dataset ${path}`, () => module.get_dataset_filters(id, path));
-      return describe(module, where, path, metadata, filters);
+      const described = describe(module, where, path, metadata, filters);
+      const header = call(`has no readable dataset ${path}`, () => module.create_object_reference(id, path));
+      const address = Number(header.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n));
+      checkBits(readBits(bytes, address, `${path} of ${where}`), described, filters, where);
+      return described;
     },
     rows({ path, shape, dtype }, first, count) {
       const [rows = 0, ...rest] = shape;
@@ -198,7 +193,7 @@ function openFile(library: Hdf5Library, where: string, id: bigint): Hdf5File {
           `${count} rows of ${path} in ${where} have ${bytes} bytes; at most ${SLAB_BYTES} are read at once`,
           { where },
         );
-      return withMemory(bytes, path, (pointer) => {
+      return library.withMemory(bytes, where, path, (pointer) => {
         if (bytes > 0)
           call(`has no readable rows ${first} up to ${first + count} of ${path}`, () =>
             module.get_dataset_data(
@@ -232,7 +227,7 @@ function describe(
   const dtype = numericOf(module, metadata);
   if (dtype === undefined || shape === null)
     throw new Unsupported(`${path} of ${where} has elements that are not plain numbers`, { where });
-  const filter = filters.find((own) => !undoes(own, dtype));
+  const filter = filters.find(({ id }) => !KNOWN.has(id));
   if (filter !== undefined)
     throw new Unsupported(
       `${path} of ${where} went through the filter "${filter.name}" (${filter.id}), which is not known`,
@@ -253,17 +248,27 @@ function describe(
 /** What a filter that is not known here has left: its number, and its parameters. */
 type Filter = ReturnType<H5Module["get_dataset_filters"]>[number];
 
-const KNOWN = new Set([1, 2, 3, 6]); // deflate, shuffle, Fletcher's checksum, scale and offset
 const NBIT = 5;
+const KNOWN = new Set([1, 2, 3, NBIT, 6]); // deflate, shuffle, Fletcher's checksum, n-bit, scale and offset
 
 /**
- * Whether the library undoes a filter so that numbers are what they were. N-bit comes with types of fewer bits, which the library
- * hands out as they are: of integers without a sign that is their value, of floats and of other integers it is not.
+ * The library hands out elements as they are stored. That is their value where all bits mean something, and of integers without a sign
+ * that begin with the first bit and went through n-bit, which leaves zeros for the others.
  */
-function undoes({ id, cd_values }: Filter, dtype: Numeric): boolean {
-  if (id !== NBIT) return KNOWN.has(id);
-  const [precision, offset] = cd_values.slice(6);
-  return precision === 8 * dtype.size || (dtype.kind === "uint" && offset === 0);
+function checkBits(
+  bits: ElementBits | undefined,
+  { path, dtype }: Hdf5Dataset,
+  filters: readonly Filter[],
+  where: string,
+) {
+  const whole = bits?.size === dtype.size && bits.ieee && bits.offset === 0;
+  if (whole && bits.precision === 8 * dtype.size) return;
+  if (whole && dtype.kind === "uint" && filters.some(({ id }) => id === NBIT)) return;
+  const found = bits === undefined ? "no number" : `${bits.precision} bits from bit ${bits.offset} on`;
+  throw new Unsupported(
+    `${path} of ${where} should be ${dtype.kind}${8 * dtype.size} as machines have it, found ${found}${bits?.ieee === false ? ", a float that is not IEEE 754's" : ""}`,
+    { where },
+  );
 }
 
 /** The type of numbers; undefined for everything else. */

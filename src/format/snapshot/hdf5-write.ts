@@ -1,7 +1,6 @@
 /** A new HDF5 file, made in memory: groups, datasets that are stored in one piece, attributes. */
 
 import type { NumericArray } from "../../codec/types.js";
-import { LimitExceeded } from "../../errors.js";
 import type { Hdf5Attribute, Numeric } from "./hdf5-file.js";
 import type { Hdf5Library } from "./hdf5-library.js";
 
@@ -21,17 +20,11 @@ export function writeHdf5(
   const { module } = library;
   const { H5T_INTEGER, H5T_FLOAT, H5T_STRING } = module.H5T_class_t;
 
-  function withBytes(bytes: Uint8Array, work: (pointer: bigint) => void): void {
-    const pointer = module._malloc(Math.max(bytes.length, 1));
-    if (pointer === 0)
-      throw new LimitExceeded(`the HDF5 library has no room for the ${bytes.length} bytes of ${where}`, { where });
-    try {
+  const withBytes = (bytes: Uint8Array, what: string, work: (pointer: bigint) => void): void =>
+    library.withMemory(bytes.length, where, what, (pointer) => {
       module.HEAPU8.set(bytes, pointer);
       work(BigInt(pointer));
-    } finally {
-      module._free(pointer);
-    }
-  }
+    });
 
   /** What the library wants to know of numbers; booleans are bytes. */
   const typeOf = (dtype: Numeric, shape: readonly number[]) => ({
@@ -56,12 +49,12 @@ export function writeHdf5(
           const metadata = { ...rest(shape), type: H5T_STRING.value, size: 4, signed: false, vlen: true, cset: 1 };
           module.create_vlen_str_attribute(file, path, name, values as readonly string[], metadata);
         } else
-          withBytes(bytesOf(values as NumericArray), (pointer) =>
+          withBytes(bytesOf(values as NumericArray), `${path}@${name}`, (pointer) =>
             module.create_attribute(file, path, name, pointer, typeOf(dtype, shape)),
           );
       },
       dataset(path, shape, dtype, values) {
-        withBytes(bytesOf(values), (pointer) => module.create_dataset(file, path, pointer, typeOf(dtype, shape)));
+        withBytes(bytesOf(values), path, (pointer) => module.create_dataset(file, path, pointer, typeOf(dtype, shape)));
       },
     }),
   );

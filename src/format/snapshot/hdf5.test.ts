@@ -9,8 +9,10 @@ import { fileStore } from "../../store/file.js";
 import { Key } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Hdf5File } from "./hdf5-file.js";
+import type { FileSystem } from "./hdf5-instance.js";
 import { loadHdf5 } from "./hdf5-library.js";
 import { openHdf5 } from "./hdf5-source.js";
+import { parseBits, readBits } from "./hdf5-type.js";
 import { writeHdf5 } from "./hdf5-write.js";
 
 const golden = fixtures("hdf5");
@@ -62,7 +64,98 @@ test("types of fewer bits are read where that is exact, and refused where it is 
   await inFile("nbit.hdf5", (file) => {
     expect(file.rows(file.dataset("/ids")!, 1, 1)).toEqual(BigUint64Array.of(2n ** 39n + 1n));
     expect(file.rows(file.dataset("/full")!, 99, 1)).toEqual(Float32Array.of(1));
-    expect(() => file.dataset("/signed")).toThrow(/"nbit" \(5\), which is not known/);
+    expect(() => file.dataset("/signed")).toThrow(/should be int64 as machines have it, found 40 bits from bit 0 on/);
+  });
+});
+
+describe.each(["bits.hdf5", "bits_latest.hdf5"])("the bits of elements, in %s", (name) => {
+  test.each([
+    ["u12", "uint16 as machines have it, found 12 bits from bit 0 on"],
+    ["i12", "int16 as machines have it, found 12 bits from bit 0 on"],
+    ["shifted", "uint32 as machines have it, found 16 bits from bit 8 on"],
+    ["bfloat16", "float16 as machines have it, found 16 bits from bit 0 on, a float that is not IEEE 754's"],
+    ["bias", "float32 as machines have it, found 32 bits from bit 0 on, a float that is not IEEE 754's"],
+    ["by-name-short", "int32 as machines have it, found 24 bits from bit 0 on"],
+  ])("%s is Unsupported", async (path, said) => {
+    const wrong = inFile(name, (file) => file.dataset(path));
+    await expect(wrong).rejects.toThrow(`/${path} of`.slice(1));
+    await expect(wrong).rejects.toThrow(said);
+    await expect(wrong).rejects.toBeInstanceOf(Unsupported);
+  });
+
+  test("big-endian numbers, types by name and headers in several parts are read", async () => {
+    await inFile(name, (file) => {
+      const rows = (path: string) => Array.from(file.rows(file.dataset(path)!, 3, 2) as ArrayLike<number | bigint>);
+      expect(rows("be-f8")).toEqual([3 / 7, 4 / 7]); // shuffled, deflated, with Fletcher's checksum
+      expect(rows("be-u2")).toEqual([3000, 4000]);
+      expect(rows("be-i8")).toEqual([3n - 2n ** 60n, 4n - 2n ** 60n]);
+      expect(rows("half")).toEqual([0x4200, 0x4400]);
+      expect(rows("by-name")).toEqual([3, 4]);
+      expect(rows("many")).toEqual([3, 4]);
+      expect(rows("flags")).toEqual([1, 0]);
+    });
+  });
+});
+
+test("a type by hand: its bits, and what cannot be one", () => {
+  const float = [0x11, 0x20, 0x1f, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0];
+  const bits = (...bytes: number[]) => parseBits(Uint8Array.from(bytes), "it");
+  expect(bits(...float)).toEqual({ size: 4, offset: 0, precision: 32, ieee: true });
+  expect(bits(...float.with(1, 0x61))).toMatchObject({ ieee: false }); // VAX
+  expect(bits(...float.with(1, 0x00))).toMatchObject({ ieee: false }); // the first bit of the fraction is stored
+  expect(bits(...float.with(2, 30))).toMatchObject({ ieee: false }); // the sign is elsewhere
+  expect(bits(0x10, 8, 0, 0, 2, 0, 0, 0, 3, 0, 9, 0)).toEqual({ size: 2, offset: 3, precision: 9, ieee: true });
+  expect(bits(0x13, 0, 0, 0, 2, 0, 0, 0)).toBeUndefined();
+  expect(() => bits(0x10, 8, 0, 0, 2, 0, 0, 0, 3)).toThrow(Corrupt);
+  const nothing = { size: 40, read: (into: Uint8Array) => into.fill(0) };
+  const file = { ...nothing, read: (into: Uint8Array, at: number) => into.fill(at === 0 ? 8 : 0) };
+  expect(() => readBits(nothing, 16, "it")).toThrow(Unsupported);
+  expect(() => readBits(file, 16, "it")).toThrow("it should have a type in its header, found none");
+  expect(() => readBits(file, 99, "it")).toThrow("it should have a header at 99, and the file ends at 40");
+});
+
+describe("a crash of the library", () => {
+  const crash = (module: { _memset(at: number, value: number, count: number): number }) =>
+    module._memset(2 ** 32 - 10, 1, 100);
+
+  test("makes its file Corrupt, whoever goes on, and the next file is read", async () => {
+    const { call } = await loadHdf5();
+    const source = await openHdf5(fileStore(golden), Key.of("plain.hdf5"));
+    for (let i = 0; i < 20; i++) {
+      expect(() =>
+        source.use((file) => {
+          expect(() => call("it", "is odd", crash as never)).toThrow(
+            /it is odd: the HDF5 library crashed on it \(memory/,
+          );
+          expect(() => file.names("/")).toThrow(Corrupt);
+          return "an answer";
+        }),
+      ).toThrow(/the HDF5 library crashed on it/);
+      expect(source.use((file) => file.rows(file.dataset("/g/u64")!, 0, 1))).toEqual(BigUint64Array.of(2n ** 63n));
+    }
+  });
+
+  test("and any other failure leave its stack, its files and its memory as they were", async () => {
+    const { module, call } = await loadHdf5();
+    const state = () => [
+      (module as unknown as { ccall(...args: unknown[]): number }).ccall(
+        "memcpy",
+        "number",
+        ["string", "number", "number"],
+        ["the place of a text on the stack", 1024, 0],
+      ),
+      (module.FS as unknown as FileSystem).streams.filter(Boolean).length,
+      module.HEAPU8.length,
+    ];
+    const source = await openHdf5(fileStore(golden), Key.of("plain.hdf5"));
+    const fail = () => source.use(() => call("it", "is odd", (own) => own.get_dataset_filters(0n, "/g/u64")));
+    expect(fail).toThrow(/^it is odd: invalid identifier type/);
+    const before = state();
+    for (let i = 0; i < 200; i++) {
+      expect(fail).toThrow(Corrupt);
+      expect(() => source.use(() => call("it", "is odd", crash as never))).toThrow(Corrupt);
+    }
+    expect(state()).toEqual(before);
   });
 });
 

@@ -125,6 +125,27 @@ test("SWIFT: units of fields, links beside groups, fields that cannot be read", 
   ]);
 });
 
+test("fields of any size are read in pieces of at most 64 MB", async () => {
+  const { module } = await loadHdf5();
+  const dataset = await opened("wide.hdf5"); // 512 MB of spectra
+  const source = await dataset.source(0);
+  const { count } = await source.chunks();
+  const all = Array.from({ length: count }, (_, chunk) => chunk);
+  const slabs: number[] = [];
+  for await (const { positions, vertexColumns } of source.tiles(all, {
+    positions: true,
+    vertex: ["Spectra"],
+    fragment: [],
+  })) {
+    const spectra = vertexColumns.get("Spectra")!.values as Float64Array;
+    slabs.push(spectra.byteLength);
+    expect([positions[0], positions.at(-1), spectra[0], spectra.at(-1)]).toEqual([0.5, 0.5, 2, 2]);
+  }
+  expect(slabs.reduce((sum, bytes) => sum + bytes, 0)).toBe((2 ** 20 + 5) * 64 * 8);
+  expect(Math.max(...slabs)).toBeLessThanOrEqual(64 << 20);
+  expect(module.HEAPU8.length).toBeLessThan(128 << 20); // one slab, one chunk and the library
+});
+
 /** A snapshot that is written by hand, in memory. */
 async function made(
   header: { readonly [name: string]: readonly number[] },
