@@ -6,21 +6,22 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = `${root}src/kernel/assembly/`;
-/** What is compiled from which file. */
+/** What is compiled from which file, with which options of its own. */
 const targets = {
   "wasm.ts": "index.ts",
   "labels-wasm.ts": "labels.ts",
-  "tree-wasm.ts": "tree.ts",
+  "tree-wasm.ts": ["tree.ts", "--importMemory", "--maximumMemory", "65536"],
   "vectors-wasm.ts": "vectors.ts",
   "zstd-encode-wasm.ts": "zstd-encode.ts",
 };
 
 export async function buildKernel({ ifStale = false } = {}) {
-  for (const [name, entry] of Object.entries(targets)) {
+  for (const [name, what] of Object.entries(targets)) {
+    const [entry, ...own] = [what].flat();
     const target = `${root}src/kernel/${name}`;
     if (ifStale && !isStale(target)) continue;
     const { default: asc } = await import("assemblyscript/asc");
-    const { error, stderr, binary } = await compile(asc, entry);
+    const { error, stderr, binary } = await compile(asc, entry, own);
     if (error) throw new Error(`the kernel does not compile: ${error.message}\n${stderr}`);
     const text = Buffer.from(binary).toString("base64");
     const note = `/** Made by scripts/kernel.mjs from src/kernel/assembly/${entry}; ${binary.length} bytes. */`;
@@ -36,9 +37,9 @@ function isStale(target) {
   return inputs.some((path) => statSync(path).mtimeMs > made);
 }
 
-async function compile(asc, entry) {
+async function compile(asc, entry, own) {
   let binary;
-  const options = ["--outFile", "out.wasm", "-O3", "--runtime", "stub", "--use", "abort="];
+  const options = ["--outFile", "out.wasm", "-O3", "--runtime", "stub", "--use", "abort=", ...own];
   const features = ["--enable", "simd", "--enable", "bulk-memory"];
   const { error, stderr } = await asc.main(
     [`src/kernel/assembly/${entry}`, "--baseDir", root, ...options, ...features],

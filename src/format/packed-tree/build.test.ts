@@ -75,7 +75,7 @@ it("WebAssembly and TypeScript put the same particles in the same places, as two
   );
 });
 
-it("WebAssembly and TypeScript find the same particles, and the same box around them", async () => {
+it("WebAssembly and TypeScript find the same particles, the same nearest, and the same box around them", async () => {
   const value = fc.oneof(
     fc.constantFrom(-1, 0, 0.25, 0.5, 1, Infinity, Number.NaN),
     fc.double({ min: -2, max: 2, noNaN: true }),
@@ -89,8 +89,13 @@ it("WebAssembly and TypeScript find the same particles, and the same box around 
         const boxed = room.keepBox(start, list.length, 3, -1, 0, 0, 0.5, 1, 1);
         const inBox = [...room.found.subarray(3, boxed)];
         const n = room.keepSphere(start, list.length, 0, 0, 0.25, 0, 0.5);
+        const inSphere = [...room.found.subarray(0, n)];
+        const all = [...room.found.subarray(2, room.keepAll(start, list.length, 2))];
+        const { near, squares, numbers } = room.nearest(3);
+        const few = near(start, list.length, 0.1, 0, 0.5, near(0, start, 0.1, 0, 0.5, 0, 2), 2);
         const finite = room.bounds(start, list.length);
-        return { inBox, inSphere: [...room.found.subarray(0, n)], finite, box: finite ? [...room.box] : undefined };
+        const nearest = [[...squares.subarray(0, few)], [...numbers.subarray(0, few)]];
+        return { inBox, inSphere, all, nearest, finite, box: finite ? [...room.box] : undefined };
       });
       expect(seen[0]).toEqual(seen[1]);
       expect(seen[0]!.finite).toBe(list.slice(start).flat().every(Number.isFinite));

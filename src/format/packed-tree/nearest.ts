@@ -3,7 +3,8 @@
  * are visited by the distance of the box around their particles, nearest first, as long as that can still matter.
  */
 import { InvalidInput } from "../../errors.js";
-import { FOUND } from "../../kernel/tree.js";
+import { offer, sink } from "../../kernel/plain/tree-nearest.js";
+import type { Nearest } from "../../kernel/tree.js";
 import type { Triple } from "./box.js";
 import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
 import type { Particles } from "./particles.js";
@@ -40,27 +41,20 @@ export function nearestParticles(
   const most = Math.min(k, particles.count);
   const offsets = new Float64Array(asked + 1);
   const distances = new Float64Array(asked * most);
-  const found = new Uint32Array(asked * most);
+  const numbers = new Uint32Array(asked * most);
   const search = new Search(particles, most, within * within, periodic);
   const order = orderFor(particles, options);
   let n = 0;
   for (let i = 0; i < asked && most > 0; i++) {
-    search.run(places[3 * i]!, places[3 * i + 1]!, places[3 * i + 2]!);
-    const size = search.size;
-    for (let rank = size - 1; rank >= 0; rank--) {
-      distances[n + rank] = Math.sqrt(search.squares[0]!);
-      const number = search.numbers[0]!;
-      found[n + rank] = order === undefined ? number : order[number]!;
-      search.pop();
-    }
+    const size = search.run(places[3 * i]!, places[3 * i + 1]!, places[3 * i + 2]!);
+    search.take(distances, numbers, n);
     n += size;
     offsets[i + 1] = n;
   }
-  return { offsets, distances: distances.slice(0, n), numbers: found.slice(0, n) };
+  if (order !== undefined) for (let i = 0; i < n; i++) numbers[i] = order[numbers[i]!]!;
+  if (n === numbers.length) return { offsets, distances, numbers };
+  return { offsets, distances: distances.slice(0, n), numbers: numbers.slice(0, n) };
 }
-
-/** Particles that the kernel looks at before the bound is drawn closer: more where more are asked for, and it hardly moves. */
-const pieceFor = (most: number): number => Math.min(FOUND, Math.max(64, 4 * most));
 
 /** The children of a node that are still to be visited, by distance: 8 for each of the 255 levels that there can be. */
 const waiting = new Uint32Array(8 * 256);
@@ -68,39 +62,47 @@ const squares = new Float64Array(8 * 256);
 
 /** One search after the other, in the same memory. The best so far are a heap, whose first is the worst of them. */
 class Search {
-  readonly squares: Float64Array;
-  readonly numbers: Uint32Array;
-  size = 0;
   readonly #particles: Particles;
+  readonly #best: Nearest;
   readonly #most: number;
-  readonly #piece: number;
   readonly #within: number;
   readonly #periods: Triple | undefined;
+  #size = 0;
   #x = 0;
   #y = 0;
   #z = 0;
 
   constructor(particles: Particles, most: number, within: number, periods: Triple | undefined) {
-    this.squares = new Float64Array(most);
-    this.numbers = new Uint32Array(most);
     this.#particles = particles;
+    this.#best = particles.room.nearest(most);
     this.#most = most;
-    this.#piece = pieceFor(most);
     this.#within = within;
     this.#periods = periods;
   }
 
-  run(x: number, y: number, z: number): void {
+  /** How many were found. */
+  run(x: number, y: number, z: number): number {
     this.#x = x;
     this.#y = y;
     this.#z = z;
-    this.size = 0;
+    this.#size = 0;
     this.#visit(0, 0);
+    return this.#size;
+  }
+
+  /** Writes what was found, the nearest first, and forgets it. */
+  take(distances: Float64Array, found: Uint32Array, at: number): void {
+    const { squares, numbers } = this.#best;
+    for (let last = this.#size - 1; last >= 0; last--) {
+      distances[at + last] = Math.sqrt(squares[0]!);
+      found[at + last] = numbers[0]!;
+      sink(squares, numbers, last, squares[last]!, numbers[last]!);
+    }
   }
 
   /** What is farther cannot be among them any more. */
   #limit(): number {
-    return this.size < this.#most ? this.#within : this.squares[0]!;
+    return this.#size < this.#most ? this.#within : this.#best.squares[0]!;
   }
 
   #visit(row: number, depth: number): void {
@@ -154,33 +156,14 @@ class Search {
   }
 
   #leaf(start: number, stop: number): void {
-    const { room, positions } = this.#particles;
+    const { near, squares, numbers } = this.#best;
     const periods = this.#periods;
-    if (periods !== undefined) {
-      for (let i = start; i < stop; i++) this.#offer(this.#wrappedSquare(i, periods), i);
-      return;
-    }
-    const x = this.#x;
-    const y = this.#y;
-    const z = this.#z;
-    let from = start;
-    // Once there are as many as asked for, few particles are near enough: the kernel says which.
-    for (; from < stop && this.size < this.#most; from++) {
-      const dx = x - positions[3 * from]!;
-      const dy = y - positions[3 * from + 1]!;
-      const dz = z - positions[3 * from + 2]!;
-      this.#offer(dx * dx + dy * dy + dz * dz, from);
-    }
-    for (; from < stop; from += this.#piece) {
-      const n = room.keepSphere(from, Math.min(stop, from + this.#piece), 0, x, y, z, this.#limit());
-      for (let k = 0; k < n; k++) {
-        const i = room.found[k]!;
-        const dx = x - positions[3 * i]!;
-        const dy = y - positions[3 * i + 1]!;
-        const dz = z - positions[3 * i + 2]!;
-        this.#offer(dx * dx + dy * dy + dz * dz, i);
+    if (periods === undefined) this.#size = near(start, stop, this.#x, this.#y, this.#z, this.#size, this.#within);
+    else
+      for (let i = start; i < stop; i++) {
+        const square = this.#wrappedSquare(i, periods);
+        if (square <= this.#limit()) this.#size = offer(squares, numbers, this.#size, this.#most, square, i);
       }
-    }
   }
 
   #wrappedSquare(i: number, periods: Triple): number {
@@ -189,50 +172,6 @@ class Search {
     const dy = wrap(this.#y - positions[3 * i + 1]!, periods[1]);
     const dz = wrap(this.#z - positions[3 * i + 2]!, periods[2]);
     return dx * dx + dy * dy + dz * dz;
-  }
-
-  #offer(square: number, number: number): void {
-    if (square > this.#limit()) return;
-    if (this.size < this.#most) {
-      let at = this.size++;
-      while (at > 0) {
-        const up = (at - 1) >> 1;
-        if (!this.#worse(square, number, up)) break;
-        this.#put(at, this.squares[up]!, this.numbers[up]!);
-        at = up;
-      }
-      this.#put(at, square, number);
-    } else if (!this.#worse(square, number, 0)) this.#sink(square, number);
-  }
-
-  /** Takes the worst away. */
-  pop(): void {
-    this.size--;
-    this.#sink(this.squares[this.size]!, this.numbers[this.size]!);
-  }
-
-  /** Puts one in the place of the worst. */
-  #sink(square: number, number: number): void {
-    let at = 0;
-    for (;;) {
-      let down = 2 * at + 1;
-      if (down >= this.size) break;
-      if (down + 1 < this.size && this.#worse(this.squares[down + 1]!, this.numbers[down + 1]!, down)) down++;
-      if (this.#worse(square, number, down)) break;
-      this.#put(at, this.squares[down]!, this.numbers[down]!);
-      at = down;
-    }
-    this.#put(at, square, number);
-  }
-
-  #put(at: number, square: number, number: number): void {
-    this.squares[at] = square;
-    this.numbers[at] = number;
-  }
-
-  #worse(square: number, number: number, than: number): boolean {
-    const other = this.squares[than]!;
-    return square > other || (square === other && number > this.numbers[than]!);
   }
 }
 

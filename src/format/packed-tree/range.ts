@@ -78,31 +78,28 @@ function ranges({ tree, bounds, count }: Particles, test: RegionTest): number[] 
   return out;
 }
 
-/** The numbers of the particles in a region. */
+/** The numbers of the particles in a region: found by the kernel piece by piece, and taken from there. */
 function collect(particles: Particles, test: RegionTest): Uint32Array {
   const { room } = particles;
   const list = ranges(particles, test);
-  let most = 0;
-  for (let k = 0; k < list.length; k += 3) most += list[k + 1]! - list[k]!;
-  const out = new Uint32Array(most);
+  const pieces: Uint32Array[] = [];
   let n = 0;
   for (let k = 0; k < list.length; k += 3) {
     const stop = list[k + 1]!;
-    if (list[k + 2] === INSIDE) n = all(list[k]!, stop, out, n);
-    else
-      for (let from = list[k]!; from < stop; from += FOUND) {
-        const found = test.keep(room, from, Math.min(stop, from + FOUND), 0);
-        for (let i = 0; i < found; i++) out[n++] = room.found[i]!;
-      }
+    for (let from = list[k]!; from < stop; ) {
+      if (n === FOUND) n = take(room.found, n, pieces);
+      const end = Math.min(stop, from + FOUND - n);
+      n = list[k + 2] === INSIDE ? room.keepAll(from, end, n) : test.keep(room, from, end, n);
+      from = end;
+    }
   }
-  return 2 * n < most ? out.slice(0, n) : out.subarray(0, n);
+  take(room.found, n, pieces);
+  return joined(pieces);
 }
 
-/** Writes the numbers from `start` up to `stop`. They are counted as 32 bits with a sign, which is faster, and the same to the array. */
-function all(start: number, stop: number, out: Uint32Array, n: number): number {
-  const end = stop | 0;
-  for (let i = start | 0; i !== end; i = (i + 1) | 0) out[n++] = i;
-  return n;
+function take(found: Uint32Array, n: number, pieces: Uint32Array[]): number {
+  pieces.push(found.slice(0, n));
+  return 0;
 }
 
 function count(particles: Particles, test: RegionTest): number {

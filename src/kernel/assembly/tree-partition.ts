@@ -1,9 +1,8 @@
 // Particles on either side of a plane; ../tree.ts says what is promised.
+import { LEFT, RIGHT, scratch } from "./tree-scratch";
 
 /** Particles that are looked at together, on each side. */
 const BLOCK: u32 = 128;
-const left = memory.data(512, 16);
-const right = memory.data(512, 16);
 
 export function partition64(positions: usize, order: usize, start: u32, stop: u32, axis: u32, mid: f64): u32 {
   return partition<f64>(positions, order, start, stop, axis, mid);
@@ -18,6 +17,8 @@ export function partition32(positions: usize, order: usize, start: u32, stop: u3
 function partition<T>(positions: usize, order: usize, start: u32, stop: u32, axis: u32, mid: f64): u32 {
   const stride: usize = 3 * sizeof<T>();
   const column = positions + axis * sizeof<T>();
+  const left = scratch + LEFT;
+  const right = scratch + RIGHT;
   let low = start;
   let high = stop;
   while (high - low > 1) {

@@ -1,20 +1,26 @@
-// Which particles of a range are in a region, and the box around a range; ../tree.ts says what is promised.
+// Which particles of a range are in a region; ../tree.ts says what is promised.
+import { pair, square, squares, xOf, yOf, zOf } from "./tree-pairs";
+import { FOUND, scratch } from "./tree-scratch";
 
-/** Room for the numbers of 2^16 particles, and one more, which is written before it is known whether it counts. */
-const numbers = memory.data(262160, 16);
-
-/** Six numbers: the lower and the upper corner of a box. */
-const corners = memory.data(48, 16);
-
-/** Where the corners of a box are written. */
-export function box(): usize {
-  return corners;
-}
-
-/** Where numbers are written. */
-export function found(): usize {
-  return numbers;
-}
+/** For each set of four bits, which of four numbers are to be kept, as the bytes that they have. */
+const KEEP = memory.data<u8>([
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  4, 5, 6, 7, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  8, 9, 10, 11, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 8, 9, 10, 11, 8, 9, 10, 11, 12, 13, 14, 15,
+  4, 5, 6, 7, 8, 9, 10, 11, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  12, 13, 14, 15, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15,
+  4, 5, 6, 7, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 12, 13, 14, 15,
+  8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15,
+  0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15,
+  4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15,
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+], 16);
 
 export function keepBox64(p: usize, start: u32, stop: u32, n: u32, x0: f64, y0: f64, z0: f64, x1: f64, y1: f64, z1: f64): u32 {
   return keepBox<f64>(p, start, stop, n, x0, y0, z0, x1, y1, z1);
@@ -32,20 +38,33 @@ export function keepSphere32(p: usize, start: u32, stop: u32, n: u32, x: f64, y:
   return keepSphere<f32>(p, start, stop, n, x, y, z, most);
 }
 
-export function bounds64(p: usize, start: u32, stop: u32): f64 {
-  return bounds<f64>(p, start, stop);
-}
-
-export function bounds32(p: usize, start: u32, stop: u32): f64 {
-  return bounds<f32>(p, start, stop);
+export function keepAll(start: u32, stop: u32, n: u32): u32 {
+  let out = scratch + FOUND + (n << 2);
+  let numbers = upFrom(start);
+  for (let i = start; i < stop; i += 4, out += 16) {
+    v128.store(out, numbers);
+    numbers = i32x4.add(numbers, i32x4.splat(4));
+  }
+  return n + (stop - start);
 }
 
 // @ts-ignore: decorator
 @inline
 function keepBox<T>(p: usize, start: u32, stop: u32, n: u32, x0: f64, y0: f64, z0: f64, x1: f64, y1: f64, z1: f64): u32 {
+  const a0 = f64x2(x0, y0), b0 = f64x2(z0, x0), c0 = f64x2(y0, z0);
+  const a1 = f64x2(x1, y1), b1 = f64x2(z1, x1), c1 = f64x2(y1, z1);
+  const first = scratch + FOUND;
   let at = p + start * (3 * sizeof<T>());
-  let out = numbers + (n << 2);
-  for (let i = start; i < stop; i++, at += 3 * sizeof<T>()) {
+  let out = first + (n << 2);
+  let numbers = upFrom(start);
+  let i = start;
+  for (; i + 4 <= stop; i += 4, at += 12 * sizeof<T>()) {
+    const low = inBox<T>(at, a0, b0, c0, a1, b1, c1);
+    const high = inBox<T>(at + 6 * sizeof<T>(), a0, b0, c0, a1, b1, c1);
+    out = keepFour(out, numbers, low, high);
+    numbers = i32x4.add(numbers, i32x4.splat(4));
+  }
+  for (; i < stop; i++, at += 3 * sizeof<T>()) {
     const x = <f64>load<T>(at);
     const y = <f64>load<T>(at, sizeof<T>());
     const z = <f64>load<T>(at, 2 * sizeof<T>());
@@ -53,72 +72,52 @@ function keepBox<T>(p: usize, start: u32, stop: u32, n: u32, x0: f64, y0: f64, z
     const inside = u32(x >= x0) & u32(x <= x1) & u32(y >= y0) & u32(y <= y1) & u32(z >= z0) & u32(z <= z1);
     out += inside << 2;
   }
-  return (out - numbers) >> 2;
+  return (out - first) >> 2;
+}
+
+// @ts-ignore: decorator
+@inline
+function inBox<T>(at: usize, a0: v128, b0: v128, c0: v128, a1: v128, b1: v128, c1: v128): v128 {
+  const a = pair<T>(at), b = pair<T>(at + 2 * sizeof<T>()), c = pair<T>(at + 4 * sizeof<T>());
+  const inA = v128.and(f64x2.ge(a, a0), f64x2.le(a, a1));
+  const inB = v128.and(f64x2.ge(b, b0), f64x2.le(b, b1));
+  const inC = v128.and(f64x2.ge(c, c0), f64x2.le(c, c1));
+  return v128.and(v128.and(xOf(inA, inB), yOf(inA, inC)), zOf(inB, inC));
 }
 
 // @ts-ignore: decorator
 @inline
 function keepSphere<T>(p: usize, start: u32, stop: u32, n: u32, x: f64, y: f64, z: f64, most: f64): u32 {
+  const xs = f64x2.splat(x), ys = f64x2.splat(y), zs = f64x2.splat(z), mosts = f64x2.splat(most);
+  const first = scratch + FOUND;
   let at = p + start * (3 * sizeof<T>());
-  let out = numbers + (n << 2);
-  for (let i = start; i < stop; i++, at += 3 * sizeof<T>()) {
-    const dx = x - <f64>load<T>(at);
-    const dy = y - <f64>load<T>(at, sizeof<T>());
-    const dz = z - <f64>load<T>(at, 2 * sizeof<T>());
-    store<u32>(out, i);
-    out += u32(dx * dx + dy * dy + dz * dz <= most) << 2;
-  }
-  return (out - numbers) >> 2;
-}
-
-// Two particles are three vectors (x y, z x, y z), for which there are three sums each.
-// @ts-ignore: decorator
-@inline
-function bounds<T>(p: usize, start: u32, stop: u32): f64 {
-  const inf = f64x2.splat(Infinity);
-  let low0 = inf, low1 = inf, low2 = inf;
-  let high0 = f64x2.neg(inf), high1 = high0, high2 = high0;
-  let odd = f64x2.splat(0);
-  let at = p + start * (3 * sizeof<T>());
+  let out = first + (n << 2);
+  let numbers = upFrom(start);
   let i = start;
-  for (; i + 2 <= stop; i += 2, at += 6 * sizeof<T>()) {
-    const a = pair<T>(at), b = pair<T>(at + 2 * sizeof<T>()), c = pair<T>(at + 4 * sizeof<T>());
-    low0 = f64x2.pmin(low0, a);
-    low1 = f64x2.pmin(low1, b);
-    low2 = f64x2.pmin(low2, c);
-    high0 = f64x2.pmax(high0, a);
-    high1 = f64x2.pmax(high1, b);
-    high2 = f64x2.pmax(high2, c);
-    odd = f64x2.add(odd, f64x2.add(f64x2.add(f64x2.sub(a, a), f64x2.sub(b, b)), f64x2.sub(c, c)));
+  for (; i + 4 <= stop; i += 4, at += 12 * sizeof<T>()) {
+    const low = f64x2.le(squares<T>(at, xs, ys, zs), mosts);
+    const high = f64x2.le(squares<T>(at + 6 * sizeof<T>(), xs, ys, zs), mosts);
+    out = keepFour(out, numbers, low, high);
+    numbers = i32x4.add(numbers, i32x4.splat(4));
   }
-  let x0 = min<f64>(f64x2.extract_lane(low0, 0), f64x2.extract_lane(low1, 1));
-  let y0 = min<f64>(f64x2.extract_lane(low0, 1), f64x2.extract_lane(low2, 0));
-  let z0 = min<f64>(f64x2.extract_lane(low1, 0), f64x2.extract_lane(low2, 1));
-  let x1 = max<f64>(f64x2.extract_lane(high0, 0), f64x2.extract_lane(high1, 1));
-  let y1 = max<f64>(f64x2.extract_lane(high0, 1), f64x2.extract_lane(high2, 0));
-  let z1 = max<f64>(f64x2.extract_lane(high1, 0), f64x2.extract_lane(high2, 1));
-  let sum = f64x2.extract_lane(odd, 0) + f64x2.extract_lane(odd, 1);
-  if (i < stop) {
-    const x = <f64>load<T>(at), y = <f64>load<T>(at, sizeof<T>()), z = <f64>load<T>(at, 2 * sizeof<T>());
-    x0 = min<f64>(x0, x);
-    y0 = min<f64>(y0, y);
-    z0 = min<f64>(z0, z);
-    x1 = max<f64>(x1, x);
-    y1 = max<f64>(y1, y);
-    z1 = max<f64>(z1, z);
-    sum += x - x + (y - y) + (z - z);
+  for (; i < stop; i++, at += 3 * sizeof<T>()) {
+    store<u32>(out, i);
+    out += u32(square<T>(at, x, y, z) <= most) << 2;
   }
-  store<f64>(corners, x0);
-  store<f64>(corners, y0, 8);
-  store<f64>(corners, z0, 16);
-  store<f64>(corners, x1, 24);
-  store<f64>(corners, y1, 32);
-  store<f64>(corners, z1, 40);
-  return sum;
+  return (out - first) >> 2;
 }
 
 // @ts-ignore: decorator
 @inline
-function pair<T>(at: usize): v128 {
-  return sizeof<T>() == 8 ? v128.load(at) : f64x2.promote_low_f32x4(v128.load64_zero(at));
+function upFrom(start: u32): v128 {
+  return i32x4.add(i32x4.splat(start), i32x4(0, 1, 2, 3));
+}
+
+/** Writes those of four numbers whose pairs of masks are set, without a branch; where the next go. */
+// @ts-ignore: decorator
+@inline
+function keepFour(out: usize, numbers: v128, low: v128, high: v128): usize {
+  const bits = i32x4.bitmask(v128.shuffle<i32>(low, high, 0, 2, 4, 6));
+  v128.store(out, v128.swizzle(numbers, v128.load(KEEP + (bits << 4))));
+  return out + (popcnt<u32>(bits) << 2);
 }

@@ -3,6 +3,13 @@ import type { ParticleLoops } from "../tree.js";
 
 type Floats = Float32Array | Float64Array;
 
+export const keepAll =
+  (out: Uint32Array): ParticleLoops["keepAll"] =>
+  (start, stop, n) => {
+    for (let i = start; i < stop; i++) out[n++] = i;
+    return n;
+  };
+
 export const keepBox =
   (p: Floats, out: Uint32Array): ParticleLoops["keepBox"] =>
   (start, stop, n, x0, y0, z0, x1, y1, z1) => {
