@@ -1,8 +1,8 @@
 /** The values of attributes as JSON and people understand them: names for codes, nothing for what is absent. */
 import { halfToNumber } from "../bytes/half.js";
+import { shortest } from "../bytes/shortest.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
 import type { Columns } from "../model/vectors.js";
-import { shortest } from "./values.js";
 
 type Read = (at: number) => unknown;
 
@@ -16,7 +16,7 @@ export function reader({ info, values }: Column): Read {
       : dtype.kind !== "float" || dtype.size === 8
         ? (at) => values[at]
         : dtype.size === 4
-          ? (at) => shortest(values[at] as number, 4)
+          ? (at) => shortest(values[at] as number)
           : (at) => halfToNumber(values[at] as number);
   return (at) => {
     const value = raw(at);

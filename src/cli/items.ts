@@ -9,10 +9,11 @@
  * `links` are lists of numbers into `positions`; `parts` (where there are several) and the offsets of `fragments` say where
  * each one begins, and last where all end. What is empty is left out.
  */
+
+import { shortest } from "../bytes/shortest.js";
 import type { Batch, Columns } from "../model/vectors.js";
 import { rowOf, rowReader } from "./columns.js";
 import { jsonOf } from "./text.js";
-import { shortest } from "./values.js";
 
 /** The items of a batch, each in pieces of text. */
 export function* itemsOf(batch: Batch): Generator<Iterable<string>> {
@@ -53,7 +54,7 @@ const attributes = (columns: Columns, row: number) => (columns.size === 0 ? {} :
 export function positionReader({ positions, dims }: Batch): (vertex: number) => number[] {
   const single = positions instanceof Float32Array;
   return (vertex) =>
-    Array.from(positions.subarray(vertex * dims, (vertex + 1) * dims), (at) => (single ? shortest(at, 4) : at));
+    Array.from(positions.subarray(vertex * dims, (vertex + 1) * dims), (at) => (single ? shortest(at) : at));
 }
 
 function* pointsOf(batch: Batch, part: number): Generator<Iterable<string>> {

@@ -1,11 +1,12 @@
 /** What geometry says of its levels, in words and numbers that people read. */
+
+import { shortest } from "../bytes/shortest.js";
 import type { Axis, VectorDataset } from "../model/vectors.js";
 import { shapeText } from "./info.js";
-import { shortest } from "./values.js";
 
 /** A float32 in its own digits, anything else in eight: documents for programs have all of them. */
 export const numberText = (value: number): string =>
-  String(Math.fround(value) === value ? shortest(value, 4) : Number(value.toPrecision(8)));
+  String(Math.fround(value) === value ? shortest(value) : Number(value.toPrecision(8)));
 
 /** "0 … 10" */
 export const rangeText = (low: number | bigint, high: number | bigint): string =>

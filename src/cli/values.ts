@@ -1,5 +1,6 @@
 /** Elements and their types in words: for `info`, and for the text that `get` writes. */
 import { type DataType, isFixed } from "../bytes/dtype.js";
+import { shortest } from "../bytes/shortest.js";
 import type { Element, VlenValue } from "../codec/types.js";
 import type { NdArray } from "../model/array.js";
 import { type Value, valueAt } from "../model/elements.js";
@@ -55,9 +56,9 @@ export function* readableValues(array: NdArray, count: number): Generator<unknow
 function readable(value: Value, dtype: DataType): unknown {
   switch (dtype.kind) {
     case "float":
-      return dtype.size === 8 ? value : shortest(value as number, dtype.size);
+      return dtype.size === 4 ? shortest(value as number) : value; // the exact value of a float16 is short enough
     case "complex":
-      return dtype.size === 16 ? value : (value as readonly number[]).map((part) => shortest(part, 4));
+      return dtype.size === 16 ? value : (value as readonly number[]).map((part) => shortest(part));
     case "datetime":
       return isoDate(value as bigint, dtype.unit, dtype.scale);
     case "timedelta":
@@ -87,17 +88,6 @@ function readable(value: Value, dtype: DataType): unknown {
 }
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-/** The fewest digits that give the same float16 or float32 again: 0.1, not 0.10000000149011612. */
-export function shortest(value: number, size: 2 | 4): number {
-  if (value === 0) return value; // toPrecision drops the sign of -0
-  if (size === 2) return value; // its exact value is short enough, and no one mistakes it
-  for (let digits = 6; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return Number.isNaN(value) ? value : Number(value.toPrecision(9));
-}
 
 const NOT_A_TIME = -(2n ** 63n);
 const PER_SECOND: { readonly [unit: string]: bigint } = {

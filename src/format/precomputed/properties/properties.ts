@@ -14,6 +14,7 @@
  * | number                         | numbers                              | `data_type`: float32, (u)int8, 16, 32    |
  */
 import type { Json, JsonObject } from "../../../bytes/json.js";
+import { shortest } from "../../../bytes/shortest.js";
 import { U64 } from "../../../bytes/u64.js";
 import type { NumericArray } from "../../../codec/types.js";
 import { Corrupt, InvalidInput } from "../../../errors.js";
@@ -142,7 +143,7 @@ function formatProperty(own: SegmentProperty): JsonObject {
         throw new InvalidInput(
           `the values of ${own.id} should be a ${like.constructor.name}, found a ${own.values.constructor.name}`,
         );
-      return { ...common, data_type: own.dataType, values: Array.from(own.values as Float32Array, shortFloat) };
+      return { ...common, data_type: own.dataType, values: Array.from(own.values as Float32Array, shortest) };
     }
     case "tags": {
       const { tags, tagDescriptions, values } = own;
@@ -152,14 +153,4 @@ function formatProperty(own: SegmentProperty): JsonObject {
     default:
       return { ...common, values: [...own.values] };
   }
-}
-
-/** The fewest digits that a float32 is read back from; integers are their own. */
-function shortFloat(value: number): number {
-  if (Number.isInteger(value) || !Number.isFinite(value)) return value;
-  for (let digits = 6; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return Number(value.toPrecision(9));
 }
