@@ -128,6 +128,16 @@ it("any particles give a tree that reads again, with each particle in its node",
   );
 });
 
+it("of zeros with either sign the last one is that of the box, as in the reference", async () => {
+  const signs = async (...zeros: number[]) => {
+    const { tree } = await buildTree(Float64Array.from(zeros.flatMap((zero) => [zero, 1, 1])));
+    return Object.is(tree.box.origin[0], -0);
+  };
+  expect(await signs(0, -0)).toBe(true);
+  expect(await signs(-0, 0)).toBe(false);
+  expect(await signs(0, -0, 1)).toBe(true);
+});
+
 describe("what is no set of particles is refused", () => {
   it.each([
     ["NaN", Float64Array.of(0, 0, 0, Number.NaN, 0, 0), {}],

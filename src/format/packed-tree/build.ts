@@ -34,14 +34,14 @@ export interface BuiltTree {
 
 /** The tree over these particles. */
 export async function buildTree(given: ParticlePositions, options: BuildTreeOptions = {}): Promise<BuiltTree> {
-  const { threshold = DEFAULT_THRESHOLD, created = Date.now() / 1000, inPlace = false } = options;
-  if (!Number.isInteger(threshold) || threshold < 0 || threshold > 0xffffffff)
-    throw new InvalidInput(`a threshold should be a whole number from 0 to 2^32 − 1, found ${threshold}`);
+  const { created = Date.now() / 1000, inPlace = false } = options;
+  const threshold = thresholdOf(options);
   const count = countOf(given);
   const arrays = isInterleaved(given) ? [given] : given;
   const room = await particleRoom(count, arrays.every((array) => array instanceof Float32Array) ? 4 : 8);
   fill(room, given);
   const around = boundsOf(room, 0, count);
+  for (let axis = 0; axis < 3; axis++) if (around[axis] === 0) around[axis] = lastZero(room.positions, axis);
   const first = options.box === undefined ? TreeBox.around(around) : TreeBox.check(options.box);
   const rows = nodeRows();
   const walk = division(first, threshold, rows);
@@ -53,6 +53,12 @@ export async function buildTree(given: ParticlePositions, options: BuildTreeOpti
     order,
     positions,
   };
+}
+
+export function thresholdOf({ threshold = DEFAULT_THRESHOLD }: BuildTreeOptions): number {
+  if (!Number.isInteger(threshold) || threshold < 0 || threshold > 0xffffffff)
+    throw new InvalidInput(`a threshold should be a whole number from 0 to 2^32 − 1, found ${threshold}`);
+  return threshold;
 }
 
 const isInterleaved = (given: ParticlePositions): given is Positions => ArrayBuffer.isView(given);
@@ -89,23 +95,22 @@ function giveBack(positions: Positions, given: ParticlePositions): void {
     }
 }
 
-/** The corners around particles; what is not finite has no place in a tree. */
-export function boundsOf(room: ParticleRoom, start: number, stop: number): Float64Array {
-  if (!room.bounds(start, stop)) {
-    const at = room.positions.findIndex((value) => !Number.isFinite(value));
-    throw new InvalidInput(`positions should be finite, found ${room.positions[at]} along ${"xyz"[at % 3]}`);
-  }
-  return room.box;
+/** Of zeros with either sign the reference takes the last, which shows in the header. */
+function lastZero(positions: Positions, axis: number): number {
+  let at = positions.length - 3 + axis;
+  while (positions[at] !== 0) at -= 3;
+  return positions[at]!;
 }
 
-/** Nodes as rows. */
-function nodeRows(): NodeSink & { nodes(): Nodes } {
+/** Nodes as rows; `grows` is told how many there will be room for, before that is taken. */
+export function nodeRows(grows?: (nodes: number) => void): NodeSink & { nodes(): Nodes } {
   let rows = new Uint32Array(1 << 12);
   let count = 0;
   return {
     begin(start, stop, level, place) {
       const row = ROW * count++;
       if (row + ROW > rows.length) {
+        grows?.((2 * rows.length) / ROW);
         const grown = new Uint32Array(2 * rows.length);
         grown.set(rows);
         rows = grown;
