@@ -143,7 +143,11 @@ function formatProperty(own: SegmentProperty): JsonObject {
         throw new InvalidInput(
           `the values of ${own.id} should be a ${like.constructor.name}, found a ${own.values.constructor.name}`,
         );
-      return { ...common, data_type: own.dataType, values: Array.from(own.values as Float32Array, shortest) };
+      return {
+        ...common,
+        data_type: own.dataType,
+        values: Array.from(own.values as Float32Array, (value) => shortest(value)),
+      };
     }
     case "tags": {
       const { tags, tagDescriptions, values } = own;
