@@ -10,6 +10,7 @@
  *   next one it is as it was when it was loaded.
  */
 import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
+import { checkHeap, isHeap } from "./hdf5-heap.js";
 import { type H5Module, type Hdf5Instance, loadInstance, OWN } from "./hdf5-instance.js";
 
 /** Bytes that the library reads where it wants to. */
@@ -119,7 +120,9 @@ function libraryOf({ module, fs, fromC, restore, listen, heard }: Hdf5Instance):
           read(_stream, buffer, offset, length, position) {
             try {
               const most = Math.max(0, Math.min(length, bytes.size - position));
-              bytes.read(new Uint8Array(buffer.buffer, buffer.byteOffset + offset, most), position);
+              const into = new Uint8Array(buffer.buffer, buffer.byteOffset + offset, most);
+              bytes.read(into, position);
+              if (isHeap(into)) checkHeap(bytes, position, where);
               return most;
             } catch (error) {
               failure ??= error;
