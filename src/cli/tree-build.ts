@@ -37,7 +37,7 @@ export async function build(from: string, to: string, options: TreeOptions, sess
   const sink = await openSink(to, options.overwrite, session);
   let bytes = 0;
   try {
-    for (const piece of pieces) {
+    for await (const piece of pieces) {
       signal.throwIfAborted();
       await sink.write(piece);
       bytes += piece.length;

@@ -16,6 +16,11 @@ export interface ReadOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Called whenever a piece of the work is done. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /**
+   * At most so many requests for a million of particles, however much is read in vain between what is wanted: for servers that are
+   * far away. Formats whose data are not in one file make as many as they need.
+   */
+  readonly requests?: number | undefined;
 }
 
 /** What reading elements understands besides. */

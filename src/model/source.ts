@@ -140,6 +140,8 @@ export interface LevelSource {
   readonly sequential: boolean;
   /** Nobody knows where a chunk lies before it is read: its box is all of space, and what touches is not looked for beforehand. */
   readonly scattered?: true | undefined;
+  /** So many chunks are best asked for at once: they are read together. 64 where nothing is said. */
+  readonly together?: number | undefined;
   /** Its attributes. */
   schema(options?: ReadOptions): Promise<Schema>;
   /** Its chunks. */

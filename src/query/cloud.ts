@@ -32,8 +32,9 @@ export async function* cloud(question: Resolved, options: SelectOptions): AsyncG
   }
   let pieces: Assembled[] = [];
   let [vertices, bytes] = [0, 0];
-  for (let from = 0; from < chunks.length; from += GROUP) {
-    for (const tile of await sorted(source, chunks.slice(from, from + GROUP), wanted, options)) {
+  const group = source.together ?? GROUP;
+  for (let from = 0; from < chunks.length; from += group) {
+    for (const tile of await sorted(source, chunks.slice(from, from + group), wanted, options)) {
       const piece = inside(tile, table, question);
       if (piece.positions.length === 0) continue;
       pieces.push(piece);

@@ -64,7 +64,10 @@ async function files(): Promise<Uint8Array[]> {
     sets.map(async (positions) => {
       const particles = await joinParticles(await buildTree(positions, { threshold: 5, created: 1 }));
       const values = new Float32Array((2 * positions.length) / 3);
-      return concat([...encodeParticles(particles, { attributes: [{ info: heat, values }] })]);
+      const pieces: Uint8Array[] = [];
+      for await (const piece of encodeParticles(particles, { attributes: [{ info: heat, values }] }))
+        pieces.push(piece);
+      return concat(pieces);
     }),
   );
 }
@@ -86,6 +89,7 @@ async function readFile(bytes: Uint8Array): Promise<void> {
   for await (const _ of packedTree.validate(store, Prefix.root, { file, limits }));
   const dataset = await openParticles(store, file, { limits });
   await dataset.select({ sphere: [1, 1, 1, 5] }).read({ limits });
+  await dataset.select({ maxVertices: 5 }).read({ limits });
   await dataset.file.particles();
 }
 

@@ -1,10 +1,12 @@
-/** A `.ptree` file as a dataset: points, one level. */
+/** A `.ptree` file as a dataset: points, level 0 all of them, coarser levels from the sample that stands for them. */
 import type { FormatOptions } from "../../../model/format.js";
-import type { VectorDataset } from "../../../model/vectors.js";
+import type { Query, VectorDataset, VectorLevel } from "../../../model/vectors.js";
 import { select } from "../../../query/select.js";
 import type { Key } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
 import { rowDataset } from "../../rows/row-dataset.js";
+import { emptyBox, widenBox } from "./blocks.js";
+import { ALL, type Description } from "./description.js";
 import { openParticleFile, type ParticleFile } from "./read.js";
 import { particleSource } from "./source.js";
 
@@ -14,33 +16,53 @@ export type ParticleDataset = VectorDataset & { readonly file: ParticleFile };
 /** The particles of a `.ptree` file as points; what was asked for is read of it, not more. */
 export async function openParticles(store: Store, key: Key, options: FormatOptions = {}): Promise<ParticleDataset> {
   const file = await openParticleFile(store, key, options);
-  const { boxes } = file.blocks;
-  const [min, max] = [
-    [0, 1, 2].map((axis) => boxes.reduce((low, value, i) => (i % 6 === axis ? Math.min(low, value) : low), Infinity)),
-    [3, 4, 5].map((axis) =>
-      boxes.reduce((high, value, i) => (i % 6 === axis ? Math.max(high, value) : high), -Infinity),
-    ),
-  ];
-  const none = file.description.count === 0;
-  const bounds = none ? { min: [0, 0, 0], max: [0, 0, 0] } : { min: min!, max: max! };
-  const size = bounds.max.map((high, axis) => high - bounds.min[axis]!);
-  const source = particleSource(file);
-  const own = {
-    axes: ["x", "y", "z"].map((name) => ({ name, type: "space" })),
-    levels: [{ level: 0, vertices: file.description.count, objects: 0, chunkShape: size, binShape: size }],
-    source: async () => source,
-  };
+  const { description, pages } = file;
+  const around = description.count === 0 ? new Float64Array(6) : emptyBox();
+  for (let page = 0; page < pages[ALL].count; page++) widenBox(around, 0, pages[ALL].boxes, 6 * page);
+  const axes = ["x", "y", "z"].map((name) => ({ name, type: "space" }));
+  const levels = levelsOf(description);
+  const sourceFor = async (level: number, query: Query) => particleSource(file, level, query);
   const dataset = rowDataset({
-    ...own,
     format: "packed-tree",
     version: "ptree 1",
     url: file.where,
     geometry: "points",
-    bounds,
-    attributes: file.description.about,
+    axes,
+    levels,
+    bounds: { min: [...around.subarray(0, 3)], max: [...around.subarray(3)] },
+    attributes: description.about,
     notes: [],
     ids: async () => new BigUint64Array(),
-    plan: (query, _level, options) => select(own, query).plan(options),
+    source: sourceFor,
+    plan: (query, _level, options) =>
+      select({ axes, levels, source: (level) => sourceFor(level, query) }, query).plan(options),
   });
   return { ...dataset, file };
+}
+
+/** Vertices that a chunk has about, where others ask how large they should be. */
+const CHUNK = 2 ** 16;
+
+/**
+ * Bins are the cells of a level, halves of the tree's box along z, y, x and again; level 0 has half of those of the finest sample. Chunks
+ * are halves of the box as well, the same along each axis.
+ */
+function levelsOf({ count, levels, tree: { box } }: Description): VectorLevel[] {
+  const halved = (times: (axis: number) => number): number[] => box.size.map((size, axis) => size / 2 ** times(axis));
+  const finest = Math.ceil((levels.at(-1)?.bits ?? 0) / 3) + 1;
+  const of = (level: number, vertices: number, times: (axis: number) => number): VectorLevel => {
+    const chunked = Math.max(0, Math.ceil(Math.log2(vertices / CHUNK) / 3));
+    return {
+      level,
+      vertices,
+      objects: 0,
+      binShape: halved(times),
+      chunkShape: halved((axis) => Math.min(chunked, times(axis))),
+      ...(level > 0 && { parent: level - 1 }),
+    };
+  };
+  return [
+    of(0, count, () => finest),
+    ...levels.toReversed().map((own, i) => of(i + 1, own.count, (axis) => Math.ceil((own.bits - (2 - axis)) / 3))),
+  ];
 }

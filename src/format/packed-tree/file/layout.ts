@@ -1,18 +1,21 @@
 /**
  * A `.ptree` file: a packed tree, its particles in its order, and whatever belongs to each of them, laid out so that a question over
- * HTTP costs few requests. The particles are cut into blocks, each of them all of one node, so that a block lies in a small box.
+ * HTTP costs few requests. The particles are cut into blocks, each of them a node of the tree or a few neighbours, so that a block lies in
+ * a small box. Some particles are there twice: those that stand for all where a view can do with fewer.
  *
- * | bytes            | holds                                                                                            |
- * |------------------|--------------------------------------------------------------------------------------------------|
- * | 8                | 89 50 54 52 45 45 0d 0a, "\x89PTREE\r\n"                                                          |
- * | tree             | the packed tree, byte for byte as encode.ts has it, with its own checksum; padded to 8 bytes      |
- * | for each column  | for each block its values, then u64 XXH3 of these; a column begins at a multiple of 8             |
- * | description      | JSON: count, where the tree and the columns begin, what they are; blanks behind it up to 8 bytes  |
- * | 56 for each block | 6 f64: the lower and the upper corner around its particles; u32 the first particle, u32 how many |
- * | 32               | u64 where the description begins, u32 its bytes, u32 number of blocks, u64 XXH3 of description    |
- * |                  | and blocks, and the eight bytes of the beginning again                                           |
+ * | bytes            | holds                                                                                              |
+ * |------------------|----------------------------------------------------------------------------------------------------|
+ * | 8                | 89 50 54 52 45 45 0d 0a, "\x89PTREE\r\n"                                                            |
+ * | tree             | the packed tree, byte for byte as encode.ts has it; padded to 8 bytes                               |
+ * | for each column  | for each block its values, then u64 XXH3 of these; a column begins at a multiple of 8               |
+ * | the same again   | of the sample: blocks of 512 particles, those of the coarsest level first, then what each one adds   |
+ * | pages            | tables of the blocks: blocks.ts                                                                    |
+ * | description      | JSON: what is where (description.ts); blanks behind it up to 8 bytes                                |
+ * | table of pages   | blocks.ts; zeros behind it up to 8 bytes                                                            |
+ * | 32               | u64 where the description begins, u32 its bytes, u32 those of the table, u64 XXH3 of both, and      |
+ * |                  | the eight bytes of the beginning again                                                             |
  *
- * All is little-endian. The end is read first: one request for all that a reader must know, in files of up to a million particles.
+ * All is little-endian. The end is read first: one request for all that a reader must know, in files of up to 1e8 particles.
  */
 
 import { xxh3 } from "../../../bytes/hash/xxh3.js";
@@ -22,17 +25,17 @@ import { encodeUtf8 } from "../../../bytes/text.js";
 import { Writer } from "../../../bytes/writer.js";
 import { Corrupt } from "../../../errors.js";
 import type { Limits } from "../../../limits.js";
-import { Description } from "./description.js";
+import { blockBytes, type Pages, parsePages } from "./blocks.js";
+import { ALL, countOf, Description, SAMPLE } from "./description.js";
 import { isMagic, MAGIC } from "./magic.js";
-import type { Blocks } from "./plan.js";
 
 export const TRAILER_BYTES = 32;
-const BLOCK_BYTES = 56;
 
 /** All that a reader must know before it asks for particles. */
 export interface Head {
   readonly description: Description;
-  readonly blocks: Blocks;
+  /** Of all particles, and of the sample. */
+  readonly pages: readonly [all: Pages, sample: Pages];
   /** The bytes of the file, as its end tells. */
   readonly size: number;
 }
@@ -51,8 +54,8 @@ export function parseTrailer(end: Uint8Array, limits: Limits, where: string): Tr
   if (!isMagic(end, end.length - MAGIC.length) || end.length < TRAILER_BYTES)
     throw new Corrupt(`${where} does not end as a ptree file does: it is cut off, or none`, { where });
   const reader = new Reader(end.subarray(-TRAILER_BYTES), `the end of ${where}`);
-  const [offset, descriptionBytes, blocks, sum] = [reader.size(), reader.u32(), reader.u32(), reader.u64()];
-  const bytes = descriptionBytes + BLOCK_BYTES * blocks;
+  const [offset, descriptionBytes, tableBytes, sum] = [reader.size(), reader.u32(), reader.u32(), reader.u64()];
+  const bytes = descriptionBytes + tableBytes;
   if (bytes > limits.metadataBytes || descriptionBytes % 8 !== 0 || offset % 8 !== 0)
     throw new Corrupt(`the end of ${where} says that ${bytes} bytes at ${offset} describe it`, { where });
   return { offset, bytes, descriptionBytes, sum };
@@ -62,47 +65,43 @@ export function parseHead(bytes: Uint8Array, trailer: Trailer, limits: Limits, w
   if (xxh3(bytes) !== trailer.sum)
     throw new Corrupt(`the description of ${where} has another checksum than the end of the file says`, { where });
   const json = parseJson(bytes.subarray(0, trailer.descriptionBytes), limits, `the description of ${where}`);
-  const reader = new Reader(bytes.subarray(trailer.descriptionBytes), `the blocks of ${where}`);
-  const count = reader.length / BLOCK_BYTES;
-  const boxes = new Float64Array(6 * count);
-  const starts = new Uint32Array(count + 1);
-  for (let block = 0; block < count; block++) {
-    for (let k = 0; k < 6; k++) boxes[6 * block + k] = reader.f64();
-    const [start, size] = [reader.u32(), reader.u32()];
-    const box = boxes.subarray(6 * block, 6 * block + 6);
-    const sound = [0, 1, 2].every(
-      (axis) => Number.isFinite(box[axis]! - box[axis + 3]!) && box[axis]! <= box[axis + 3]!,
-    );
-    if (start !== starts[block] || size === 0 || start + size > 0xffffffff || !sound)
-      throw new Corrupt(
-        `block ${block} of ${where} should begin with particle ${starts[block]}, found ${size} from ${start} on`,
-        {
-          where,
-        },
-      );
-    starts[block + 1] = start + size;
-  }
-  const blocks = { count, boxes, starts };
-  const size = trailer.offset + trailer.bytes + TRAILER_BYTES;
-  return { description: Description.parse(json, blocks, trailer.offset, where), blocks, size };
+  const description = Description.parse(json, trailer.offset, where);
+  const { blocks, pages, particles } = description;
+  const size = particles.dtype.size as 4 | 8;
+  const until = pages.offset + (blocks[ALL] + blocks[SAMPLE]) * blockBytes(size);
+  if (until > trailer.offset)
+    throw new Corrupt(`the pages of ${where} should end before byte ${trailer.offset}, found ${until}`, { where });
+  const reader = new Reader(bytes.subarray(trailer.descriptionBytes), `the table of pages of ${where}`);
+  return {
+    description,
+    pages: [
+      parsePages(reader, size, blocks[ALL], description.count, where),
+      parsePages(reader, size, blocks[SAMPLE], countOf(description, SAMPLE), `the sample of ${where}`),
+    ],
+    size: trailer.offset + trailer.bytes + TRAILER_BYTES,
+  };
 }
 
 /** Head and trailer of a file whose head begins at `offset`. */
-export function encodeEnd({ description, blocks }: Omit<Head, "size">, offset: number): Uint8Array {
+export function encodeEnd(description: Description, tables: readonly Uint8Array[], offset: number): Uint8Array {
   const text = encodeUtf8(stringifyJson(Description.format(description)), "the description");
-  const padded = Math.ceil(text.length / 8) * 8;
-  const writer = new Writer("little", padded + BLOCK_BYTES * blocks.count + TRAILER_BYTES);
+  const writer = new Writer("little", text.length + 128);
+  const pad = (length: number, byte: number): number => {
+    const padding = (8 - (length % 8)) % 8;
+    for (let i = 0; i < padding; i++) writer.u8(byte);
+    return length + padding;
+  };
   writer.bytes(text);
-  for (let i = text.length; i < padded; i++) writer.u8(0x20);
-  for (let block = 0; block < blocks.count; block++) {
-    for (let k = 0; k < 6; k++) writer.f64(blocks.boxes[6 * block + k]!);
-    writer.u32(blocks.starts[block]!);
-    writer.u32(blocks.starts[block + 1]! - blocks.starts[block]!);
-  }
+  const descriptionBytes = pad(text.length, 0x20);
+  for (const table of tables) writer.bytes(table);
+  const tableBytes = pad(
+    tables.reduce((sum, { length }) => sum + length, 0),
+    0,
+  );
   const sum = xxh3(writer.finish());
   writer.size(offset);
-  writer.u32(padded);
-  writer.u32(blocks.count);
+  writer.u32(descriptionBytes);
+  writer.u32(tableBytes);
   writer.u64(sum);
   writer.bytes(MAGIC);
   return writer.finish();

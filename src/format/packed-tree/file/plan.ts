@@ -1,17 +1,5 @@
 /** From pieces of a file that are wanted to requests: neighbours go together, as do those with little between them. */
 
-/** Behind the values of each block is their checksum. */
-export const SUM_BYTES = 8;
-
-/** The blocks of a file, each a range of particles. */
-export interface Blocks {
-  readonly count: number;
-  /** The lower and the upper corner around the particles of each. */
-  readonly boxes: Float64Array;
-  /** Block b has the particles starts[b] up to starts[b + 1]. */
-  readonly starts: Uint32Array;
-}
-
 /** A range of bytes of a file. */
 export interface Span {
   readonly offset: number;
@@ -20,27 +8,35 @@ export interface Span {
 
 /** What is between two pieces costs less than another request. */
 const GAP = 1 << 13;
+/** What some pieces become at most, as long as no more is read in vain than is asked for. */
+const REQUESTS = 32;
 
-/** Requests that have all of these pieces, at most `most` of them, by ascending offset. */
-export function joinSpans(spans: readonly Span[], most: number): Span[] {
-  const sorted = [...spans].sort((a, b) => a.offset - b.offset);
-  let requests = joinedWithin(sorted, GAP);
-  if (requests.length > most) {
-    // The widest gaps stay.
-    const gaps = requests.slice(1).map(({ offset }, i) => offset - (requests[i]!.offset + requests[i]!.length));
-    const widest = gaps.sort((a, b) => b - a)[most - 1]!;
-    requests = joinedWithin(sorted, widest);
-  }
-  return requests;
+/**
+ * Requests that have all of these pieces, by ascending offset: at most `most` of them where that is given, however much lies between;
+ * else few, of which at least half is asked for.
+ */
+export function joinSpans(spans: readonly Span[], most?: number): Span[] {
+  const near = joinedWithin(
+    [...spans].sort((a, b) => a.offset - b.offset),
+    GAP,
+  );
+  const gaps = near.slice(1).map(({ offset }, i) => offset - endOf(near[i]!));
+  const smallest = gaps.toSorted((a, b) => a - b);
+  let room = most === undefined ? near.reduce((sum, { length }) => sum + length, 0) : Infinity;
+  let closed = 0;
+  while (near.length - closed > Math.max(1, most ?? REQUESTS) && smallest[closed]! <= room) room -= smallest[closed++]!;
+  return closed === 0 ? near : joinedWithin(near, smallest[closed - 1]!);
 }
 
 function joinedWithin(sorted: readonly Span[], gap: number): Span[] {
   const out: Span[] = [];
   for (const { offset, length } of sorted) {
     const last = out.at(-1);
-    if (last !== undefined && offset - (last.offset + last.length) <= gap)
+    if (last !== undefined && offset - endOf(last) <= gap)
       out[out.length - 1] = { offset: last.offset, length: Math.max(last.length, offset + length - last.offset) };
     else out.push({ offset, length });
   }
   return out;
 }
+
+const endOf = ({ offset, length }: Span): number => offset + length;

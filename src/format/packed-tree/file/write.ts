@@ -1,20 +1,26 @@
-/** Writes a `.ptree` file: tree, order, positions and attributes, one after the other, and what describes them at the end. */
+/**
+ * Writes a `.ptree` file: tree, particles and attributes one after the other, the sample of them again, and what describes them at the
+ * end. Columns are read in pieces, so that particles may lie wherever there is room for them.
+ */
 import { xxh3 } from "../../../bytes/hash/xxh3.js";
 import type { JsonObject } from "../../../bytes/json.js";
-import { U64 } from "../../../bytes/u64.js";
 import { bytesOf, type NumericType } from "../../../codec/numeric.js";
 import type { NumericArray } from "../../../codec/types.js";
 import { InvalidInput } from "../../../errors.js";
-import type { Column } from "../../../model/attributes.js";
+import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { Key } from "../../../store/key.js";
 import type { CallOptions, Store } from "../../../store/types.js";
 import { encodeTree } from "../encode.js";
 import { isLeaf, META, NEXT, ROW, START, STOP } from "../nodes.js";
 import type { Particles } from "../particles.js";
-import { type FileColumn, ORIGINAL, rowBytes } from "./description.js";
+import { encodePages } from "./blocks.js";
+import { type FileColumn, ORDER_TYPE, ORIGINAL, particlesColumn } from "./description.js";
 import { encodeEnd } from "./layout.js";
 import { MAGIC } from "./magic.js";
-import { type Blocks, SUM_BYTES } from "./plan.js";
+import { BlockList, type Field, packBlocks, pieceOf } from "./pack.js";
+import { rowsInMemory, type TreeRows } from "./rows.js";
+import { type Sample, sampleOf } from "./sample.js";
+import { sampledPieces } from "./sampled.js";
 
 /** What goes into a file besides tree, particles and their order. */
 export interface WriteParticlesOptions extends CallOptions {
@@ -24,9 +30,10 @@ export interface WriteParticlesOptions extends CallOptions {
   readonly about?: JsonObject | undefined;
 }
 
-/** A block has at most so many particles, where nodes allow it; so many more that there are at most 2^14 blocks. */
-const BLOCK_PARTICLES = 4096;
-const MOST_BLOCKS = 2 ** 14;
+/** A block has at most so many particles, where leaves allow it. */
+const BLOCK_PARTICLES = 512;
+/** Particles that are read and written together. */
+const PIECE = 2 ** 16;
 
 /** Writes particles with their tree as one file, which appears when it is whole. */
 export async function writeParticles(
@@ -38,7 +45,7 @@ export async function writeParticles(
   const pieces = encodeParticles(particles, options);
   const sink = await store.write(file, options);
   try {
-    for (const piece of pieces) {
+    for await (const piece of pieces) {
       options.signal?.throwIfAborted();
       await sink.write(piece);
     }
@@ -50,103 +57,156 @@ export async function writeParticles(
 }
 
 /** The bytes of a file, piece by piece; what is wrong is said before the first. */
-export function encodeParticles(particles: Particles, options: WriteParticlesOptions = {}): Iterable<Uint8Array> {
-  const { tree, count, positions } = particles;
-  const order = particles.order ?? Uint32Array.from({ length: count }, (_, i) => i);
-  const attributes = (options.attributes ?? []).map((column) => checked(column, count));
-  const names = [ORIGINAL, ...attributes.map(({ info }) => info.name)];
+export function encodeParticles(particles: Particles, options: WriteParticlesOptions = {}): AsyncIterable<Uint8Array> {
+  const { attributes = [], about } = options;
+  for (const { info, values } of attributes) if (!ArrayBuffer.isView(values)) throw noNumbers(info);
+  return encodeRows(rowsInMemory(particles, attributes), about);
+}
+
+/** The same of particles that may lie anywhere. */
+export function encodeRows(rows: TreeRows, about: JsonObject = {}): AsyncIterable<Uint8Array> {
+  for (const info of rows.attributes)
+    if (!["int", "uint", "float"].includes(info.dtype.kind) || info.categories !== undefined) throw noNumbers(info);
+  const names = [ORIGINAL, ...rows.attributes.map(({ name }) => name)];
   if (new Set(names).size < names.length)
     throw new InvalidInput(
       `attributes should have names of their own, not ${JSON.stringify(ORIGINAL)}; found ${names.slice(1).join(", ")}`,
     );
-  const blocks = blocksOf(particles);
-  const bytes = encodeTree(tree);
-  let end = MAGIC.length;
-  const place = (length: number): number => {
-    const at = end;
-    end = Math.ceil((end + length) / 8) * 8;
-    return at;
+  return placed((place) => pieces(rows, about, place));
+}
+
+const noNumbers = ({ name, dtype }: AttributeInfo): InvalidInput =>
+  new InvalidInput(`the attribute ${name} should be numbers, found ${dtype.kind}`);
+
+/** Hands on what a generator gives, and tells it how much that was. */
+async function* placed(make: (place: () => number) => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let end = 0;
+  for await (const piece of make(() => end)) {
+    end += piece.length;
+    if (piece.length > 0) yield piece;
+  }
+}
+
+async function* pieces(rows: TreeRows, about: JsonObject, place: () => number): AsyncGenerator<Uint8Array> {
+  const padding = (): Uint8Array => new Uint8Array((8 - (place() % 8)) % 8);
+  yield MAGIC;
+  const bytes = encodeTree(rows.tree);
+  const tree = { offset: place(), bytes: bytes.length, sum: xxh3(bytes), box: rows.tree.box };
+  yield bytes;
+  yield padding();
+  const sample = await sampleOf(rows);
+  const columns = columnsOf(rows);
+  const all = new BlockList(blockSizes(rows));
+  const sampled = new BlockList();
+  const offsets: [number, number][] = [];
+  for (const [i, { fields }] of columns.entries()) {
+    offsets.push([place(), 0]);
+    yield* allPieces(fields, all, i === 0);
+    yield padding();
+  }
+  for (const [i, { fields }] of columns.entries()) {
+    offsets[i]![1] = place();
+    yield* samplePieces(fields, sample, sampled, i === 0);
+    yield padding();
+  }
+  const size = rows.precision === "float32" ? 4 : 8;
+  const tables = [all, sampled].map((blocks) => encodePages(blocks, size));
+  const pages = { offset: place() };
+  for (const table of tables) yield* table.pages;
+  yield padding();
+  const [particles, ...attributes] = columns.map(({ column }, i) => ({ ...column, offsets: offsets[i]! }));
+  const description = {
+    count: rows.count,
+    levels: sample.levels,
+    blocks: [all.count, sampled.count] as const,
+    pages,
+    tree,
+    particles: particles!,
+    attributes,
+    about,
   };
-  const column = (own: Omit<FileColumn, "offset">): FileColumn => ({
-    ...own,
-    offset: place(count * rowBytes(own) + blocks.count * SUM_BYTES),
+  yield encodeEnd(
+    description,
+    tables.map(({ head }) => head),
+    place(),
+  );
+}
+
+/** The columns of a file and where their values come from. */
+function columnsOf(rows: TreeRows): readonly { readonly column: FileColumn; readonly fields: readonly Field[] }[] {
+  const of = (read: (start: number, stop: number) => NumericArray | Promise<NumericArray>, bytes: number): Field => ({
+    bytes,
+    read: async (start, stop) => bytesOf(await read(start, stop)),
   });
-  const at = { offset: place(bytes.length), bytes: bytes.length };
-  const size = positions instanceof Float32Array ? 4 : 8;
-  const columns = {
-    order: column({ name: "order", dtype: { kind: "uint", size: 4, endian: "little" }, channels: 1 }),
-    positions: column({ name: "positions", dtype: { kind: "float", size, endian: "little" }, channels: 3 }),
-    attributes: attributes.map(({ info: { name, dtype, channels, unit, description } }) =>
-      column({ name, dtype: dtype as NumericType, channels, unit, description }),
-    ),
-  };
-  const description = { count, tree: at, ...columns, about: options.about ?? {} };
-  const padding = (length: number): Uint8Array => new Uint8Array((8 - (length % 8)) % 8);
-
-  return (function* pieces() {
-    yield MAGIC;
-    yield bytes;
-    yield padding(bytes.length);
-    for (const [own, values, by] of [
-      [columns.order, order, undefined],
-      [columns.positions, positions, undefined],
-      ...columns.attributes.map((own, i) => [own, attributes[i]!.values as NumericArray, order] as const),
-    ] as const) {
-      for (let block = 0; block < blocks.count; block++) yield blockOf(own, values, by, blocks, block);
-      yield padding(count * rowBytes(own));
-    }
-    yield encodeEnd({ description, blocks }, end);
-  })();
+  const particles = particlesColumn(rows.precision === "float32" ? 4 : 8, [0, 0]);
+  const fields = [
+    of((start, stop) => rows.positions(start, stop), particles.bytes - ORDER_TYPE.size),
+    of((start, stop) => rows.order(start, stop), ORDER_TYPE.size),
+  ];
+  const attributes = rows.attributes.map(({ name, dtype, channels, unit, description }, i) => {
+    const bytes = (dtype as NumericType).size * channels;
+    const column: FileColumn = {
+      name,
+      dtype: dtype as NumericType,
+      channels,
+      bytes,
+      offsets: [0, 0],
+      unit,
+      description,
+    };
+    return { column, fields: [of((start, stop) => rows.values(i, start, stop), bytes)] };
+  });
+  return [{ column: particles, fields }, ...attributes];
 }
 
-function checked(column: Column, count: number): Column {
-  const { info, values } = column;
-  const { name, dtype, channels } = info;
-  if (!ArrayBuffer.isView(values) || !["int", "uint", "float"].includes(dtype.kind) || info.categories !== undefined)
-    throw new InvalidInput(`the attribute ${name} should be numbers, found ${dtype.kind}`);
-  if ((values as NumericArray).length !== count * channels)
-    throw new InvalidInput(
-      `the attribute ${name} should have ${count * channels} values, found ${(values as NumericArray).length}`,
+/** A column of all particles. */
+async function* allPieces(fields: readonly Field[], blocks: BlockList, measured: boolean): AsyncGenerator<Uint8Array> {
+  let start = 0;
+  for (let from = 0, to = 0; from < blocks.count; from = to) {
+    let rows = 0;
+    while (to < blocks.count && (to === from || rows + blocks.sizes[to]! <= PIECE)) rows += blocks.sizes[to++]!;
+    const values = await pieceOf(fields, start, start + rows);
+    const sizes = blocks.sizes.subarray(from, to);
+    if (measured) blocks.measure(values[0]!, fields[0]!.bytes / 3, from, sizes);
+    yield packBlocks(fields, values, sizes);
+    start += rows;
+  }
+}
+
+/** A column of the sample. */
+async function* samplePieces(
+  fields: readonly Field[],
+  sample: Sample,
+  blocks: BlockList,
+  measured: boolean,
+): AsyncGenerator<Uint8Array> {
+  for await (const { values, counts } of sampledPieces(fields, sample, BLOCK_PARTICLES)) {
+    const sizes = counts.flatMap((count) =>
+      Array.from({ length: Math.ceil(count / BLOCK_PARTICLES) }, (_, i) =>
+        Math.min(BLOCK_PARTICLES, count - i * BLOCK_PARTICLES),
+      ),
     );
-  return column;
+    if (measured) blocks.measure(values[0]!, fields[0]!.bytes / 3, blocks.add(sizes), sizes);
+    yield packBlocks(fields, values, sizes);
+  }
 }
 
-/** The values of a block, in the order of the tree, with their checksum. */
-function blockOf(
-  column: FileColumn,
-  values: NumericArray,
-  by: Uint32Array | undefined,
-  { starts }: Blocks,
-  block: number,
-): Uint8Array {
-  const [start, stop, size] = [starts[block]!, starts[block + 1]!, rowBytes(column)];
-  const stored = bytesOf(values);
-  const out = new Uint8Array((stop - start) * size + SUM_BYTES);
-  if (by === undefined) out.set(stored.subarray(start * size, stop * size));
-  else
-    for (let i = start; i < stop; i++) {
-      const from = by[i]! * size;
-      out.set(stored.subarray(from, from + size), (i - start) * size);
-    }
-  U64.set(out, out.length - SUM_BYTES, xxh3(out.subarray(0, out.length - SUM_BYTES)));
-  return out;
-}
-
-/** The largest nodes of at most so many particles, and leaves that have more. */
-function blocksOf({ tree, bounds, count }: Particles): Blocks {
+/** Nodes of at most so many particles, neighbours together as long as they are no more; leaves may have more. */
+function blockSizes({ tree, count }: TreeRows): Uint32Array {
   const { rows } = tree.nodes;
-  const most = Math.max(BLOCK_PARTICLES, Math.ceil(count / MOST_BLOCKS));
-  const boxes: number[] = [];
-  const starts: number[] = [0];
+  const sizes: number[] = [];
+  let isOpen = false;
   for (let row = 0; row < rows.length && count > 0; ) {
-    const [start, stop] = [rows[row + START]!, rows[row + STOP]!];
-    if (stop - start > most && !isLeaf(rows[row + META]!)) {
+    const size = rows[row + STOP]! - rows[row + START]!;
+    if (size > BLOCK_PARTICLES && !isLeaf(rows[row + META]!)) {
       row += ROW;
+      isOpen = false; // a block is not of two nodes that are far apart
       continue;
     }
-    for (let k = 0; k < 6; k++) boxes.push(bounds[(6 * row) / ROW + k]!);
-    starts.push(stop);
+    if (isOpen && sizes.at(-1)! + size <= BLOCK_PARTICLES) sizes[sizes.length - 1]! += size;
+    else sizes.push(size);
+    isOpen = true;
     row = ROW * rows[row + NEXT]!;
   }
-  return { count: starts.length - 1, boxes: Float64Array.from(boxes), starts: Uint32Array.from(starts) };
+  return Uint32Array.from(sizes);
 }
