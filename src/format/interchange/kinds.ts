@@ -12,7 +12,10 @@ export interface Kind {
   load(): Promise<{ readonly file: FileFormat }>;
 }
 
-export const kinds: readonly Kind[] = [];
+export const kinds: readonly Kind[] = [
+  { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
+  { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
+];
 
 /** The kind of a file by its name; undefined where no kind has such names. */
 export function kindNamed(name: string): Kind | undefined {
