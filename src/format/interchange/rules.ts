@@ -6,6 +6,7 @@ export const rules = {
   unavailable: rule(1, "error", "the store did not give it: nothing is known about it"),
   opens: rule(1, "error", "the file is not what its name says, or its header is damaged"),
   pieces: rule(3, "error", "the file ends early, or its counts do not agree with what is there"),
+  counts: rule(3, "warning", "the file says something else about itself than what is there"),
   decodes: rule(4, "error", "a part of the file cannot be read"),
   finite: rule(5, "error", "coordinates that are NaN or infinite"),
 } as const satisfies { readonly [id: string]: Rule };

@@ -77,6 +77,8 @@ export interface PieceIndex {
   /** min, then max of each piece, 2 × dims numbers, where they are known. */
   readonly boxes?: Float64Array | undefined;
   readonly groups?: RowGroups | undefined;
+  /** Sentences about what the file says of itself and what was found: counts that do not agree. */
+  readonly notes?: readonly string[] | undefined;
   load(piece: number, options: ReadOptions): Promise<Piece>;
 }
 

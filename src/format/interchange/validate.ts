@@ -29,6 +29,7 @@ export async function* validateFile(
   } catch (error) {
     return yield failure("pieces", where, error);
   }
+  for (const note of index.notes ?? []) yield finding("counts", where, note);
   if (level < rules.decodes.level) return;
   const total = index.vertices.length;
   const dims = dataset.axes.length;

@@ -1,0 +1,125 @@
+/**
+ * What writers of streamlines have in common: every part of a batch is a streamline, its coordinates are made millimetres, its attributes
+ * numbers of one type; and what such a file cannot hold is told, once.
+ */
+import { halfToNumber } from "../../bytes/half.js";
+import { isBig } from "../../codec/numeric.js";
+import type { NumericArray } from "../../codec/types.js";
+import { InvalidInput, Unsupported } from "../../errors.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { Axis, Batch, Domain, Positions } from "../../model/vectors.js";
+import { measureOf } from "../../space/units.js";
+import type { FileData } from "./types.js";
+
+/** Sentences about what is lost, each once. */
+export class Losses {
+  readonly #told = new Set<string>();
+
+  tell(sentence: string): void {
+    this.#told.add(sentence);
+  }
+
+  get sentences(): string[] {
+    return [...this.#told];
+  }
+}
+
+/** A batch whose positions are millimetres. */
+export interface PathBatch extends Batch {
+  readonly paths: number;
+}
+
+/** The batches of what is to be written to a file of paths in 3 dimensions. */
+export async function* pathBatches(
+  { url: where, axes, geometry, batches }: FileData,
+  options: ReadOptions,
+  losses: Losses,
+): AsyncGenerator<PathBatch> {
+  if (geometry !== "streamlines" && geometry !== "polylines" && geometry !== "lines")
+    throw new Unsupported(`${where} has ${geometry}, and files of streamlines hold paths`, { where });
+  if (axes.length !== 3)
+    throw new Unsupported(`${where} has ${axes.length} axes, and streamlines lie in space, which has 3`, { where });
+  const scales = axes.map(millimetres);
+  let [next, object] = [0n, -1];
+  for await (const batch of batches(options)) {
+    if (batch.repeats === true) continue;
+    for (const id of batch.ids)
+      if (id !== next++) losses.tell("the ids of objects: streamlines are numbered from 0 on");
+    const { objects, parts } = batch;
+    object = -1;
+    for (let part = 0; part < objects.length; part++) {
+      if (objects[part]! >= 0 && objects[part] === object)
+        losses.tell("that paths are of one object: each is a streamline of its own");
+      object = objects[part]!;
+    }
+    yield { ...batch, positions: scaled(batch.positions, scales), paths: parts.length - 1 };
+  }
+}
+
+/** Millimetres per unit of the axis; an axis without a unit that is a length is taken for millimetres. */
+function millimetres({ unit }: Axis): number {
+  const measure = measureOf(unit);
+  return measure?.unit === "m" ? measure.scale / measureOf("mm")!.scale : 1;
+}
+
+function scaled(positions: Positions, scales: readonly number[]): Positions {
+  if (scales.every((scale) => scale === 1)) return positions;
+  return positions.map((value, i) => value * scales[i % 3]!) as Positions;
+}
+
+/** What of a schema such a file has no place for. */
+export function tellUnheld({ schema }: FileData, domains: readonly Domain[], losses: Losses): void {
+  for (const domain of domains)
+    for (const { name } of schema[domain]) losses.tell(`the ${domain} attribute ${name}, which has no place there`);
+}
+
+/** Whether the values are numbers that a float can be. */
+export const isNumeric = ({ dtype, categories }: AttributeInfo): boolean =>
+  categories === undefined && ["bool", "int", "uint", "float"].includes(dtype.kind);
+
+/** The values as float32; what that rounds is told. Without a column, none of the `count` values is there. */
+export function floatValues(column: Column | undefined, count: number, losses: Losses): Float32Array {
+  if (column === undefined) return new Float32Array(count).fill(Number.NaN);
+  const { info } = column;
+  const values = column.values as NumericArray;
+  if (values instanceof Float32Array) return values;
+  const out = new Float32Array(values.length);
+  let exact = true;
+  if (isBig(values)) {
+    for (let i = 0; i < values.length; i++) {
+      out[i] = Number(values[i]);
+      if (BigInt(out[i]!) !== values[i]) exact = false;
+    }
+  } else if (info.dtype.kind === "float" && info.dtype.size === 2) {
+    for (let i = 0; i < values.length; i++) out[i] = halfToNumber(values[i]!);
+  } else {
+    for (let i = 0; i < values.length; i++) {
+      out[i] = values[i]!;
+      if (out[i] !== values[i] && !Number.isNaN(values[i]!)) exact = false;
+    }
+  }
+  if (!exact) losses.tell(`digits of the attribute ${info.name}: its values are float32 there`);
+  return out;
+}
+
+/** Coordinates as float32; what that rounds is told. */
+export function floatPositions(positions: Positions, losses: Losses): Float32Array {
+  if (positions instanceof Float32Array) return positions;
+  const out = Float32Array.from(positions);
+  for (let i = 0; i < out.length; i++)
+    if (out[i] !== positions[i] && !Number.isNaN(positions[i]!)) {
+      losses.tell("digits of the coordinates, which are float32 there");
+      break;
+    }
+  return out;
+}
+
+/** InvalidInput where a coordinate is no number, in formats in which those are marks. */
+export function refuseMarks(positions: Positions, where: string): void {
+  for (let i = 0; i < positions.length; i++) {
+    const value = positions[i]!;
+    if (value - value !== 0)
+      throw new InvalidInput(`${where} has the coordinate ${value}, which would end a streamline there`, { where });
+  }
+}

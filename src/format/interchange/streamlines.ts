@@ -1,0 +1,78 @@
+/**
+ * What files of streamlines have in common: paths in millimetres from left to right, from back to front and upwards (RAS+), numbered in
+ * the order of the file, in pieces that hold whole streamlines.
+ */
+import type { FixedDataType } from "../../bytes/dtype.js";
+import type { NumericArray } from "../../codec/types.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import type { Axis, Schema } from "../../model/vectors.js";
+import type { PieceIndex } from "./types.js";
+
+export const RAS_MM: readonly Axis[] = ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "millimeter" }));
+
+/** What all of these files are, for `FileContent`. */
+export const STREAMLINES = { geometry: "streamlines", axes: RAS_MM, linkWidth: 0 } as const;
+
+export const PIECE_BYTES = 2 << 20; // from here on a piece ends with the streamline
+
+export const FLOAT32 = { kind: "float", size: 4, endian: "little" } as const satisfies FixedDataType;
+
+/** The pieces of a file, while it is gone through. */
+export class Stretches {
+  readonly offsets: number[] = [];
+  readonly bytes: number[] = [];
+  readonly vertices: number[] = [];
+  readonly #starts: number[] = [0];
+  #from: number;
+  #vertices = 0;
+  /** Streamlines so far. */
+  objects = 0;
+
+  constructor(offset: number) {
+    this.#from = offset;
+  }
+
+  /** A streamline ends at that byte. */
+  add(vertices: number, end: number): void {
+    this.objects++;
+    this.#vertices += vertices;
+    if (end - this.#from >= PIECE_BYTES) this.#cut(end);
+  }
+
+  #cut(end: number): void {
+    this.offsets.push(this.#from);
+    this.bytes.push(end - this.#from);
+    this.vertices.push(this.#vertices);
+    this.#starts.push(this.objects);
+    this.#from = end;
+    this.#vertices = 0;
+  }
+
+  /** After the last one, which ended at that byte. */
+  done(end: number): Pick<PieceIndex, "objects" | "vertices" | "bytes"> {
+    if (this.objects > this.#starts.at(-1)!) this.#cut(end);
+    return {
+      objects: { ids: numbered(this.objects), starts: Uint32Array.from(this.#starts) },
+      vertices: Uint32Array.from(this.vertices),
+      bytes: Float64Array.from(this.bytes),
+    };
+  }
+}
+
+/** The ids 0, 1, 2 … */
+export function numbered(count: number): BigInt64Array {
+  const words = new Uint32Array(2 * count);
+  for (let i = 0; i < count; i++) words[2 * i] = i;
+  return new BigInt64Array(words.buffer);
+}
+
+export const schemaOf = (
+  vertex: readonly AttributeInfo[] = [],
+  object: readonly AttributeInfo[] = [],
+  group: readonly AttributeInfo[] = [],
+): Schema => ({ vertex, link: [], fragment: [], object, group });
+
+export const columnsOf = (
+  infos: readonly AttributeInfo[],
+  values: readonly (NumericArray | readonly string[])[],
+): Map<string, Column> => new Map(infos.map((info, i) => [info.name, { info, values: values[i]! }]));
