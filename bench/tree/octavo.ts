@@ -1,25 +1,20 @@
 /**
- * Octavo's side of `npm run bench tree`: octavo.ts FOLDER WORKERS SET_COUNT; prints one JSON object, of the form of peer.py's. With
+ * Octavo's side of `npm run bench tree`: octavo.ts FOLDER WORKERS SET_COUNT [PROGRAM OF WORKERS]; prints one JSON object, of the form of peer.py's. With
  * workers only the build is measured, by the clock and by CPU.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type BuiltTree,
-  buildTree,
-  countIn,
-  encodeTree,
-  joinParticles,
-  nearestParticles,
-  type Particles,
-  particlesIn,
-  type TreeRegion,
-} from "../../src/format/packed-tree/index.js";
+import { type BuiltTree, buildTree } from "../../src/format/packed-tree/build.js";
+import { encodeTree } from "../../src/format/packed-tree/encode.js";
+import { nearestParticles } from "../../src/format/packed-tree/nearest.js";
+import { joinParticles, type Particles } from "../../src/format/packed-tree/particles.js";
+import { countIn, particlesIn } from "../../src/format/packed-tree/range.js";
+import type { TreeRegion } from "../../src/format/packed-tree/region.js";
 import { createPool } from "../../src/worker/pool.js";
 import { floats } from "./inputs.js";
 
-const [folder, workers, name] = process.argv.slice(2) as [string, string, string];
+const [folder, workers, name, program] = process.argv.slice(2) as [string, string, string, string?];
 const RADII = [0.01, 0.05, 0.1];
 const K = 10;
 const out: Record<string, number | string> = { name };
@@ -50,8 +45,7 @@ function digest(lists: Iterable<Uint32Array>): string {
 }
 
 async function build(positions: Float64Array): Promise<BuiltTree> {
-  const pool =
-    Number(workers) > 0 ? createPool({ size: Number(workers), workerUrl: process.env.OCTAVO_WORKER }) : undefined;
+  const pool = Number(workers) > 0 ? createPool({ size: Number(workers), workerUrl: program }) : undefined;
   out.build = out["build wall"] = out.memory = Infinity;
   let built: BuiltTree | undefined;
   for (let i = 0; i < 4; i++) {
@@ -60,7 +54,7 @@ async function build(positions: Float64Array): Promise<BuiltTree> {
     writeFileSync("/proc/self/clear_refs", "5");
     const base = status("VmRSS");
     const before = usage();
-    built = await buildTree(positions, {});
+    built = await buildTree(positions, { pool });
     const after = usage();
     out.build = Math.min(out.build as number, after.cpu - before.cpu);
     out["build wall"] = Math.min(out["build wall"] as number, after.wall - before.wall);

@@ -2,10 +2,13 @@
 import { InvalidInput, LimitExceeded } from "../../errors.js";
 import { type ParticleRoom, particleRoom } from "../../kernel/tree.js";
 import type { Positions } from "../../model/vectors.js";
+import type { Pool } from "../../worker/pool.js";
+import { boundsOf } from "./bounds.js";
 import { TreeBox } from "./box.js";
 import { division, type NodeSink } from "./divide.js";
 import { META, NEXT, type Nodes, ROW, START, STOP } from "./nodes.js";
 import { DEFAULT_THRESHOLD } from "./parse.js";
+import { divideTogether, WORTH_SHARING } from "./share.js";
 import type { PackedTree } from "./types.js";
 
 /** Positions: x, y, z of one particle after the other, or an array for each axis. */
@@ -21,6 +24,8 @@ export interface BuildTreeOptions {
   readonly inPlace?: boolean | undefined;
   /** The time in the header, in seconds since 1970; now, unless told. */
   readonly created?: number | undefined;
+  /** Workers that divide many particles together, where threads can share memory. The tree is the same, and so is the order. */
+  readonly pool?: Pool | undefined;
 }
 
 /** A tree and the particles in its order. */
@@ -38,21 +43,35 @@ export async function buildTree(given: ParticlePositions, options: BuildTreeOpti
   const threshold = thresholdOf(options);
   const count = countOf(given);
   const arrays = isInterleaved(given) ? [given] : given;
-  const room = await particleRoom(count, arrays.every((array) => array instanceof Float32Array) ? 4 : 8);
+  const pool = count >= WORTH_SHARING && options.pool !== undefined && options.pool.size > 1 ? options.pool : undefined;
+  const bytes = arrays.every((array) => array instanceof Float32Array) ? 4 : 8;
+  const room = await particleRoom(count, bytes, 1 + (pool?.size ?? 0));
+  const touched = pool && room.share && pool.run("tree.touch", room.share(1));
   fill(room, given);
+  await touched;
   const around = boundsOf(room, 0, count);
   for (let axis = 0; axis < 3; axis++) if (around[axis] === 0) around[axis] = lastZero(room.positions, axis);
   const first = options.box === undefined ? TreeBox.around(around) : TreeBox.check(options.box);
-  const rows = nodeRows();
-  const walk = division(first, threshold, rows);
-  walk.node(room, 0, 0, count, 1, 0);
+  let divided = pool && room.share && (await divideTogether(room, first, threshold, pool));
+  if (divided === undefined) {
+    if (pool !== undefined) fill(room, given); // back to the beginning
+    divided = divideAlone(room, first, threshold);
+  }
+  const { nodes, box } = divided;
   if (inPlace) giveBack(room.positions, given);
   const { order, positions } = room;
   return {
-    tree: { version: [1, 0, 0], created, box: walk.box(), threshold, nodes: rows.nodes(), count },
+    tree: { version: [1, 0, 0], created, box, threshold, nodes, count },
     order,
     positions,
   };
+}
+
+function divideAlone(room: ParticleRoom, root: TreeBox, threshold: number): { nodes: Nodes; box: TreeBox } {
+  const rows = nodeRows();
+  const walk = division(root, threshold, rows);
+  walk.node(room, 0, 0, room.order.length, 1, 0);
+  return { nodes: rows.nodes(), box: walk.box() };
 }
 
 export function thresholdOf({ threshold = DEFAULT_THRESHOLD }: BuildTreeOptions): number {

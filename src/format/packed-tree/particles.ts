@@ -6,8 +6,8 @@
 import { Corrupt, InvalidInput } from "../../errors.js";
 import { type ParticleRoom, particleRoom, roomOf } from "../../kernel/tree.js";
 import type { Positions } from "../../model/vectors.js";
-import { boundsOf } from "./build.js";
-import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
+import { nodeBounds } from "./bounds.js";
+import { ROW } from "./nodes.js";
 import { SLACK, visitCells } from "./slices.js";
 import type { PackedTree } from "./types.js";
 
@@ -45,11 +45,7 @@ export async function joinParticles({ tree, positions, order }: TreeParts): Prom
   if (order !== undefined && order.length !== count)
     throw new InvalidInput(`the order of ${count} particles should be as long, found ${order.length}`);
   const room = roomOf(positions) ?? (await copied(positions));
-  const bounds = new Float64Array(6 * tree.nodes.length);
-  for (let row = rows.length - ROW; row >= 0 && count > 0; row -= ROW) {
-    if (isLeaf(rows[row + META]!)) bounds.set(boundsOf(room, rows[row + START]!, rows[row + STOP]!), (6 * row) / ROW);
-    else around(bounds, rows, row);
-  }
+  const bounds = count > 0 ? nodeBounds(rows, room) : new Float64Array(6 * tree.nodes.length);
   if (count > 0) checkCells(tree, bounds);
   return { tree, count, positions: room.positions, order, bounds, room };
 }
@@ -58,18 +54,6 @@ async function copied(positions: Positions): Promise<ParticleRoom> {
   const room = await particleRoom(positions.length / 3, positions instanceof Float32Array ? 4 : 8);
   room.positions.set(positions);
   return room;
-}
-
-/** The box of a node around those of its children. */
-function around(bounds: Float64Array, rows: Uint32Array, row: number): void {
-  const at = (6 * row) / ROW;
-  bounds.fill(Infinity, at, at + 3).fill(-Infinity, at + 3, at + 6);
-  for (let child = row + ROW; child < ROW * rows[row + NEXT]!; child = ROW * rows[child + NEXT]!)
-    for (let axis = 0; axis < 3; axis++) {
-      const of = (6 * child) / ROW + axis;
-      if (bounds[of]! < bounds[at + axis]!) bounds[at + axis] = bounds[of]!;
-      if (bounds[of + 3]! > bounds[at + axis + 3]!) bounds[at + axis + 3] = bounds[of + 3]!;
-    }
 }
 
 /** Every particle lies in the box of its node; those at the border of the tree may lie beyond it. */
