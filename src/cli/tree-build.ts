@@ -7,6 +7,7 @@ import type { Column } from "../model/attributes.js";
 import { typed } from "../model/elements.js";
 import type { Positions } from "../model/vectors.js";
 import { openLocation } from "../node.js";
+import { createPool } from "../worker/pool.js";
 import { bytesText, counted } from "./output.js";
 import { openSink } from "./sink.js";
 import { findSource } from "./source.js";
@@ -29,6 +30,7 @@ export async function build(from: string, to: string, options: TreeOptions, sess
   const size = (axis: number): number => box![axis + 3]! - box![axis]!;
   const built = await buildTree(positions, {
     threshold,
+    pool: createPool(),
     ...(box !== undefined && { box: { origin: [box[0]!, box[1]!, box[2]!], size: [size(0), size(1), size(2)] } }),
   });
   const pieces = to.toLowerCase().endsWith(".ptree")
