@@ -15,6 +15,20 @@ export interface Kind {
 export const kinds: readonly Kind[] = [
   { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
   { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
+  { id: "csv", name: "table in text (CSV)", extensions: ["csv", "txt"], load: () => import("./csv.js") },
+  {
+    id: "tsv",
+    name: "table in text (TSV)",
+    extensions: ["tsv"],
+    load: async () => ({ file: (await import("./csv.js")).tsv }),
+  },
+  {
+    id: "xyz",
+    name: "points in text (XYZ)",
+    extensions: ["xyz"],
+    load: async () => ({ file: (await import("./csv.js")).xyz }),
+  },
+  { id: "ply", name: "PLY", extensions: ["ply"], load: () => import("./ply.js") },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

@@ -1,0 +1,23 @@
+/** Numbers of which nobody says beforehand how many they are. */
+export class Growing<T extends Uint32Array | Float64Array> {
+  length = 0;
+  values: T;
+
+  constructor(values: T) {
+    this.values = values;
+  }
+
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const grown = new (this.values.constructor as new (length: number) => T)(2 * this.length + 1024);
+      grown.set(this.values);
+      this.values = grown;
+    }
+    this.values[this.length++] = value;
+  }
+
+  /** What has come so far, in memory of its own. */
+  done(): T {
+    return this.values.slice(0, this.length) as T;
+  }
+}

@@ -1,0 +1,185 @@
+/** Rows of PLY: numbers and lists, as text or as bytes, into a column for each property. */
+import type { NumericType } from "../../codec/numeric.js";
+import type { NumericArray } from "../../codec/types.js";
+import { Corrupt } from "../../errors.js";
+import type { Columns } from "../../model/vectors.js";
+import { Growing } from "./growing.js";
+import type { PlyElement } from "./ply-header.js";
+import type { Polygons } from "./polygons.js";
+import { column, columns } from "./surface.js";
+import { room } from "./surface-write.js";
+import type { Scanner } from "./text.js";
+
+/** Where numbers come from, one after the other: text, or bytes. */
+export interface Numbers {
+  next(type: NumericType, what: string): number;
+  /** After each row. */
+  endRow(): void;
+  /** Bytes that are left, and the least that a row takes of them. */
+  left(element: PlyElement): { readonly bytes: number; readonly row: number };
+  corrupt(message: string): Corrupt;
+  /** Of bytes: where rows without lists can be read column by column, which is faster. */
+  readonly view?: DataView;
+  /** Takes so many bytes; where they begin. */
+  take?(bytes: number): number;
+  readonly little?: boolean;
+}
+
+export function textNumbers(scanner: Scanner): Numbers {
+  return {
+    next({ kind, size }, what) {
+      const value = scanner.number(what);
+      if (kind === "float") return value;
+      const high = 2 ** (8 * size - (kind === "int" ? 1 : 0));
+      if (!Number.isInteger(value) || value >= high || value < (kind === "int" ? -high : 0))
+        throw scanner.corrupt(`${value} where ${what} was expected, which is ${kind}${8 * size}`);
+      return value;
+    },
+    endRow() {
+      if (!scanner.ends()) throw scanner.corrupt("more numbers than the header says");
+      scanner.next();
+    },
+    left: ({ properties }) => ({
+      bytes: scanner.bytes.length - scanner.at + 1, // the last line need not end
+      row: Math.max(1, 2 * properties.length),
+    }),
+    corrupt: (message) => scanner.corrupt(message),
+  };
+}
+
+/** `base`: where the bytes begin in the file. */
+export function byteNumbers(bytes: Uint8Array, little: boolean, where: string, base: number): Numbers {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  const corrupt = (message: string) => new Corrupt(`${where}, byte ${base + at}: ${message}`, { where });
+  return {
+    next(type, what) {
+      if (at + type.size > bytes.length) throw corrupt(`the file ends where ${what} was expected`);
+      at += type.size;
+      return get(view, at - type.size, type, little);
+    },
+    endRow() {},
+    left: ({ stride }) => ({ bytes: bytes.length - at, row: stride }),
+    corrupt,
+    view,
+    take(size) {
+      at += size;
+      return at - size;
+    },
+    little,
+  };
+}
+
+function get(view: DataView, at: number, { kind, size }: NumericType, little: boolean): number {
+  if (kind === "float") return size === 4 ? view.getFloat32(at, little) : view.getFloat64(at, little);
+  if (size === 1) return kind === "int" ? view.getInt8(at) : view.getUint8(at);
+  if (size === 2) return kind === "int" ? view.getInt16(at, little) : view.getUint16(at, little);
+  return kind === "int" ? view.getInt32(at, little) : view.getUint32(at, little);
+}
+
+/** A number that is there several times becomes one attribute: which properties, and under which name. */
+export interface Field {
+  readonly name: string;
+  readonly properties: readonly string[];
+  readonly type: NumericType;
+}
+
+const TOGETHER: readonly (readonly [name: string, ...properties: string[]])[] = [
+  ["position", "x", "y", "z"],
+  ["normal", "nx", "ny", "nz"],
+  ["color", "red", "green", "blue", "alpha"],
+  ["color", "red", "green", "blue"],
+  ["uv", "s", "t"],
+];
+
+/** The attributes of an element's numbers: `nx ny nz` is one, and so is `w_0 w_1 w_2`. */
+export function fieldsOf({ properties }: PlyElement): Field[] {
+  const plain = properties.filter(({ count }) => count === undefined);
+  const fields: Field[] = [];
+  for (let i = 0; i < plain.length; ) {
+    const { name, type } = plain[i]!;
+    const same = (list: readonly string[]): boolean =>
+      list.every((own, k) => plain[i + k]?.name === own && sameType(plain[i + k]!.type, type));
+    const known = TOGETHER.find(([own, ...list]) => same(list) && !fields.some((other) => other.name === own));
+    let width = known === undefined ? 1 : known.length - 1;
+    const stem = /^(.+)_0$/.exec(name)?.[1];
+    if (known === undefined && stem !== undefined && !plain.some((other) => other.name === stem))
+      while (same([name, ...Array.from({ length: width }, (_, k) => `${stem}_${k + 1}`)])) width++;
+    const own = known?.[0] ?? (width > 1 ? stem! : name);
+    fields.push({ name: own, properties: plain.slice(i, i + width).map((property) => property.name), type });
+    i += width;
+  }
+  return fields;
+}
+
+const sameType = (a: NumericType, b: NumericType): boolean => a.kind === b.kind && a.size === b.size;
+
+/** The properties of one attribute as a writer of PLY names them. */
+export function propertyNames(name: string, channels: number): readonly string[] {
+  const known = TOGETHER.find(([own, ...list]) => own === name && list.length === channels && own !== "position");
+  if (known !== undefined) return known.slice(1);
+  const plain = name.replace(/[^\x21-\x7e]/g, "_");
+  return channels === 1 ? [plain] : Array.from({ length: channels }, (_, i) => `${plain}_${i}`);
+}
+
+export interface Rows {
+  readonly columns: Columns;
+  /** Of the property that was asked for. */
+  readonly lists: Polygons;
+}
+
+/** `count` rows of an element; lists only of the property with that name, the others are passed over. */
+export function readRows(element: PlyElement, count: number, from: Numbers, list?: string): Rows {
+  const { properties, stride, name } = element;
+  const { bytes, row } = from.left(element);
+  if (count * row > bytes)
+    throw from.corrupt(`the file ends before ${count} rows of ${name}, each at least ${row} bytes`);
+  const fields = fieldsOf(element).map((field) => ({
+    ...field,
+    values: room(field.type, count * field.properties.length),
+  }));
+  const slots = properties.map((property) => {
+    const field = fields.find((own) => own.properties.includes(property.name));
+    return field && { ...field, channel: field.properties.indexOf(property.name), channels: field.properties.length };
+  });
+  const [offsets, corners] = [new Uint32Array(list === undefined ? 1 : count + 1), new Growing(new Uint32Array())];
+  if (from.view !== undefined && properties.every((property) => property.count === undefined)) {
+    let at = from.take!(count * stride);
+    for (const [i, { type }] of properties.entries()) {
+      const { values, channel, channels } = slots[i]!;
+      readColumn(from.view, at, stride, type, from.little!, values, channel, channels);
+      at += type.size;
+    }
+  } else
+    for (let i = 0; i < count; i++) {
+      for (let p = 0; p < properties.length; p++) {
+        const { type, count: counted, name: own } = properties[p]!;
+        if (counted === undefined) {
+          const { values, channel, channels } = slots[p]!;
+          values[i * channels + channel] = from.next(type, own);
+          continue;
+        }
+        const size = from.next(counted, `the length of ${own}`);
+        if (size < 0) throw from.corrupt(`a list ${own} of ${size} numbers`);
+        if (own === list) for (let k = 0; k < size; k++) corners.push(from.next(type, own));
+        else for (let k = 0; k < size; k++) from.next(type, own);
+      }
+      if (list !== undefined) offsets[i + 1] = corners.length;
+      from.endRow();
+    }
+  const found = fields.map((field) => column(field.name, field.values, field.properties.length));
+  return { columns: columns(...found), lists: { offsets, corners: corners.done() } };
+}
+
+function readColumn(
+  view: DataView,
+  start: number,
+  stride: number,
+  type: NumericType,
+  little: boolean,
+  out: NumericArray,
+  channel: number,
+  channels: number,
+): void {
+  for (let at = start, i = channel; i < out.length; i += channels, at += stride) out[i] = get(view, at, type, little);
+}

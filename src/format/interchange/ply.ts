@@ -1,0 +1,201 @@
+/**
+ * PLY, the polygon file: vertices with any numbers, faces as lists of vertices, edges. A file without faces and edges is a cloud of points,
+ * read in pieces; the others are read whole. Numbers of faces and edges are attributes of links.
+ *
+ * | element  | what of it                                                                                              |
+ * |----------|---------------------------------------------------------------------------------------------------------|
+ * | `vertex` | `x y z`, the rest are attributes: `nx ny nz` normal, `red green blue [alpha]` color, `s t` uv           |
+ * | `face`   | the list `vertex_indices` or `vertex_index`, as triangles; numbers are attributes, other lists left out |
+ * | `edge`   | `vertex1`, `vertex2`, the rest are attributes                                                           |
+ */
+import { Corrupt, Unsupported } from "../../errors.js";
+import { withLimits } from "../../limits.js";
+import type { Columns, Positions } from "../../model/vectors.js";
+import { exactly, type InputFile, whole } from "./file.js";
+import { type PlyElement, type PlyHeader, readPlyHeader } from "./ply-header.js";
+import { byteNumbers, fieldsOf, type Numbers, type Rows, readRows, textNumbers } from "./ply-rows.js";
+import { writePly } from "./ply-write.js";
+import { fan } from "./polygons.js";
+import { surfaceContent } from "./surface.js";
+import { countLines, Scanner, textBlocks } from "./text.js";
+import type { FileContent, FileFormat, OpenFileOptions, PieceIndex } from "./types.js";
+
+export const file: FileFormat = { open, write: writePly };
+
+async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
+  const header = await readPlyHeader(input, options);
+  const vertex = header.elements.find(({ name }) => name === "vertex");
+  const { where } = input;
+  if (vertex === undefined || !fieldsOf(vertex).some(({ name, type }) => name === "position" && type.kind === "float"))
+    throw new Unsupported(`${where} should have an element vertex with x, y and z in a row, float or double`, {
+      where,
+    });
+  const links = header.elements.some(({ name, count }) => (name === "face" || name === "edge") && count > 0);
+  const plain = header.elements
+    .slice(0, header.elements.indexOf(vertex) + 1)
+    .every(({ properties }) => properties.every(({ count }) => count === undefined));
+  if (!links && plain && options.onBad === undefined) return cloud(input, header, vertex);
+  return surfaceContent(await surface(input, header, options), input, options);
+}
+
+const kept = ({ comments, format }: PlyHeader) => ({ format, comments: [...comments] });
+const little = ({ format }: PlyHeader): boolean => format === "binary_little_endian";
+
+async function surface(input: InputFile, header: PlyHeader, options: OpenFileOptions) {
+  const { where } = input;
+  const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
+  const data = bytes.subarray(header.length);
+  const ascii = header.format === "ascii";
+  const scanner = new Scanner({ bytes: data, line: header.lines + 1 }, where);
+  const numbers = ascii ? textNumbers(scanner) : byteNumbers(data, little(header), where, header.length);
+  const notes: string[] = [];
+  const found = new Map<string, Rows>();
+  const firstLine = new Map<string, number>();
+  for (const element of header.elements) {
+    firstLine.set(element.name, scanner.line);
+    const lists = element.properties.filter(({ count }) => count !== undefined);
+    const list = element.name !== "face" ? undefined : lists.find(({ name }) => /^vertex_(index|indices)$/.test(name));
+    if (list?.type.kind === "float") throw new Corrupt(`${where} has faces whose vertices are floats`, { where });
+    found.set(element.name, readRows(element, element.count, numbers, list?.name));
+    const left = lists.filter((own) => own !== list).map(({ name }) => name);
+    if (!["vertex", "face", "edge"].includes(element.name)) notes.push(`the element ${element.name} is left out`);
+    else if (left.length > 0) notes.push(`lists of ${element.name} are left out: ${left.join(", ")}`);
+  }
+  const { positions, vertexColumns } = split(found.get("vertex")!.columns);
+  const face = found.get("face");
+  const edge = found.get("edge");
+  const place = (what: "vertex" | "link", index: number, name: string, from?: Uint32Array): string => {
+    const row = from?.[index] ?? index;
+    const at = ascii ? ` (line ${firstLine.get(name)! + row})` : "";
+    return `${what === "vertex" ? "vertex" : name} ${row}${at}`;
+  };
+  const common = { version: `PLY ${header.format}`, positions, vertexColumns, header: kept(header), notes };
+  if (face !== undefined && face.lists.offsets.length > 1) {
+    const { from, notes: told, ...triangles } = fan(face.lists, face.columns);
+    if (edge !== undefined) notes.push("edges are left out beside faces");
+    notes.push(...told);
+    const placeOf = (what: "vertex" | "link", i: number) => place(what, i, what === "link" ? "face" : "vertex", from);
+    return { ...common, ...triangles, notes, geometry: "mesh" as const, place: placeOf };
+  }
+  const ends = edge && [edge.columns.get("vertex1"), edge.columns.get("vertex2")];
+  if (ends?.[0] === undefined || ends[1] === undefined || ends[0].values.length === 0)
+    return {
+      ...common,
+      geometry: "points" as const,
+      place: (_: "vertex" | "link", i: number) => place("vertex", i, "vertex"),
+    };
+  const links = new Uint32Array(2 * ends[0].values.length);
+  for (const [k, { values }] of (ends as { values: ArrayLike<number> }[]).entries())
+    for (let i = 0; i < values.length; i++) links[2 * i + k] = values[i]!;
+  const linkColumns = new Map(edge!.columns);
+  for (const name of ["vertex1", "vertex2"]) linkColumns.delete(name);
+  const placeOf = (what: "vertex" | "link", i: number) => place(what, i, what === "link" ? "edge" : "vertex");
+  return { ...common, geometry: "graph" as const, links, linkColumns, place: placeOf };
+}
+
+/** The positions, and the other columns. */
+function split(all: Columns): { readonly positions: Positions; readonly vertexColumns: Columns } {
+  const vertexColumns = new Map(all);
+  vertexColumns.delete("position");
+  return { positions: all.get("position")!.values as Positions, vertexColumns };
+}
+
+const PIECE_BYTES = 2 << 20;
+const PIECE_LINES = 1 << 16;
+
+function cloud(input: InputFile, header: PlyHeader, vertex: PlyElement): FileContent {
+  const { where } = input;
+  const ascii = header.format === "ascii";
+  const before = header.elements.slice(0, header.elements.indexOf(vertex));
+  const skipped = before.reduce((sum, { count, stride }) => sum + count * (ascii ? 1 : stride), 0);
+  const attributes = fieldsOf(vertex)
+    .filter(({ name }) => name !== "position")
+    .map(({ name, type, properties }) => ({ name, dtype: type, channels: properties.length }));
+  return {
+    version: `PLY ${header.format}`,
+    geometry: "points",
+    axes: ["x", "y", "z"].map((name) => ({ name, type: "space" })),
+    linkWidth: 0,
+    header: kept(header),
+    vertices: vertex.count,
+    objects: 0,
+    async index(options): Promise<PieceIndex> {
+      const rows = ascii ? PIECE_LINES : Math.ceil(PIECE_BYTES / vertex.stride);
+      const places = ascii
+        ? await linePlaces(input, header.length, skipped, vertex.count, rows, options)
+        : bytePlaces(header.length + skipped, vertex, rows, input);
+      const pieces = places.length - 1;
+      const size = (piece: number): number => Math.min(rows, vertex.count - piece * rows);
+      return {
+        schema: { vertex: attributes, link: [], fragment: [], object: [], group: [] },
+        objects: undefined,
+        vertices: Uint32Array.from({ length: pieces }, (_, piece) => size(piece)),
+        bytes: Float64Array.from({ length: pieces }, (_, piece) => places[piece + 1]! - places[piece]!),
+        async load(piece, now) {
+          const [from, to] = [places[piece]!, places[piece + 1]!];
+          const bytes = await exactly(input, from, to - from, "the vertices", now);
+          const line = header.lines + 1 + skipped + piece * rows;
+          const numbers: Numbers = ascii
+            ? textNumbers(new Scanner({ bytes, line }, where))
+            : byteNumbers(bytes, little(header), where, from);
+          const { positions, vertexColumns } = split(readRows(vertex, size(piece), numbers).columns);
+          const bad = positions.findIndex((value) => value - value !== 0);
+          if (bad >= 0) {
+            const row = Math.floor(bad / 3);
+            const at = ascii ? `line ${line + row}` : `byte ${from + row * vertex.stride}`;
+            throw new Corrupt(`${where}, ${at}: a vertex has the coordinate ${positions[bad]}`, { where });
+          }
+          return { positions, parts: Uint32Array.of(0, size(piece)), vertexColumns, objectColumns: new Map() };
+        },
+      };
+    },
+  };
+}
+
+function bytePlaces(start: number, { count, stride }: PlyElement, rows: number, { size, where }: InputFile): number[] {
+  if (size !== undefined && start + count * stride > size)
+    throw new Corrupt(`${where} ends at byte ${size}, and its ${count} vertices at ${start + count * stride}`, {
+      where,
+    });
+  const places: number[] = [];
+  for (let at = 0; at < count; at += rows) places.push(start + at * stride);
+  return [...places, start + count * stride];
+}
+
+/** Where every so many lines begin, and where the last of them ends. */
+async function linePlaces(
+  input: InputFile,
+  start: number,
+  skipped: number,
+  count: number,
+  rows: number,
+  options: OpenFileOptions,
+): Promise<number[]> {
+  const places: number[] = [];
+  let [line, next, end] = [0, skipped, start];
+  const last = skipped + count;
+  for await (const { bytes, offset } of textBlocks(input, options, start)) {
+    const lines = countLines(bytes);
+    if (line + lines < next && line + lines < last && bytes.at(-1) === 10) {
+      line += lines;
+      end = offset + bytes.length;
+      continue;
+    }
+    for (let at = 0; at < bytes.length && line <= last; ) {
+      if (line === last) return [...places, offset + at];
+      if (line === next) {
+        places.push(offset + at);
+        next += rows;
+      }
+      const found = bytes.indexOf(10, at);
+      at = found < 0 ? bytes.length : found + 1;
+      end = offset + at;
+      line++;
+    }
+  }
+  if (line < last)
+    throw new Corrupt(`${input.where} ends at byte ${end} after ${line - skipped} of its ${count} vertices`, {
+      where: input.where,
+    });
+  return [...places, end];
+}

@@ -1,0 +1,153 @@
+/** What writers of surfaces have in common: batches with the number of their first vertex, attributes as plain numbers, losses. */
+import { halfToNumber } from "../../bytes/half.js";
+import { type NumericType, numericView } from "../../codec/numeric.js";
+import type { NumericArray } from "../../codec/types.js";
+import { Unsupported } from "../../errors.js";
+import type { AttributeInfo } from "../../model/attributes.js";
+import type { Batch, Columns, Geometry } from "../../model/vectors.js";
+import { absentColumn } from "../../query/columns.js";
+import type { FileData, WriteFileOptions } from "./types.js";
+
+export interface Batches extends AsyncIterable<{ readonly batch: Batch; readonly first: number }> {
+  /** Positions are float64. */
+  readonly double: boolean;
+  /** There are several objects. */
+  readonly several: boolean;
+}
+
+/** The batches, of which two have been looked at: they tell whether there are several objects. */
+export async function batchesOf(data: FileData, options: WriteFileOptions): Promise<Batches> {
+  const source = data.batches({ signal: options.signal, limits: options.limits })[Symbol.asyncIterator]();
+  const seen: Batch[] = [];
+  for (let next = await source.next(); next.done !== true; next = await source.next()) {
+    seen.push(next.value);
+    if (seen.length === 2) break;
+  }
+  const [one, two] = seen;
+  return {
+    double: one?.positions instanceof Float64Array,
+    several: (one?.ids.length ?? 0) > 1 || (two !== undefined && two.ids.length > 0),
+    async *[Symbol.asyncIterator]() {
+      let first = 0;
+      const step = (batch: Batch) => {
+        const own = { batch, first };
+        first += batch.positions.length / batch.dims;
+        return own;
+      };
+      while (seen.length > 0) yield step(seen.shift()!);
+      for (let next = await source.next(); next.done !== true; next = await source.next()) yield step(next.value);
+    },
+  };
+}
+
+/** An attribute as columns of plain numbers. */
+export interface Lane {
+  readonly info: AttributeInfo;
+  readonly type: NumericType;
+  /** The values of these rows, `channels` each. */
+  values(columns: Columns, rows: number): NumericArray;
+}
+
+/** The attributes that files of numbers hold; the others are told. Without `big`, whole numbers of 64 bits become doubles. */
+export function lanes(list: readonly AttributeInfo[], losses: Set<string>, big: boolean): Lane[] {
+  return list.flatMap((info) => {
+    const { dtype, name } = info;
+    const told = JSON.stringify(name);
+    if (dtype.kind !== "int" && dtype.kind !== "uint" && dtype.kind !== "float" && dtype.kind !== "bool") {
+      losses.add(`the attribute ${told} is of type ${dtype.kind}, which the file cannot hold`);
+      return [];
+    }
+    if (info.categories !== undefined) losses.add(`the names of the categories of ${told} are numbers in the file`);
+    const own: NumericType = dtype.kind === "bool" ? { kind: "uint", size: 1, endian: "little" } : dtype;
+    const double = own.size === 8 && own.kind !== "float" && !big;
+    const type: NumericType = double
+      ? { kind: "float", size: 8, endian: "little" }
+      : own.size === 2 && own.kind === "float"
+        ? { kind: "float", size: 4, endian: "little" }
+        : own;
+    return [
+      {
+        info,
+        type,
+        values(columns, rows) {
+          const values = (columns.get(name) ?? absentColumn(info, rows)).values as NumericArray;
+          if (own.kind === "float" && own.size === 2) return Float32Array.from(values as Uint16Array, halfToNumber);
+          if (!double) return values;
+          const doubles = Float64Array.from(values as BigInt64Array, Number);
+          if (doubles.some((value) => !Number.isSafeInteger(value)))
+            losses.add(`values of ${told} beyond 2^53 are rounded: the file has no whole numbers of 64 bits`);
+          return doubles;
+        },
+      },
+    ];
+  });
+}
+
+/** Zeros of a type. */
+export const room = (type: NumericType, count: number): NumericArray =>
+  numericView(type, new Uint8Array(count * type.size));
+
+/** The ids of the objects of vertices; 0 of those that have none. */
+export function objectOfVertices({ positions, dims, parts, objects, ids }: Batch): BigInt64Array {
+  const out = new BigInt64Array(positions.length / dims);
+  for (let part = 0; part < objects.length; part++)
+    if (objects[part]! >= 0) out.fill(BigInt.asIntN(64, ids[objects[part]!]!), parts[part]!, parts[part + 1]!);
+  return out;
+}
+
+/** The attribute that says so, where a file knows no objects. */
+export const OBJECT_ID: AttributeInfo = {
+  name: "object_id",
+  dtype: { kind: "int", size: 8, endian: "little" },
+  channels: 1,
+};
+
+/** The ends of links: of paths from each vertex to the next. */
+export function endsOf({ geometry, links, parts, positions, dims }: Batch): Uint32Array {
+  if (geometry !== "lines" && geometry !== "polylines" && geometry !== "streamlines")
+    return links?.ends ?? new Uint32Array();
+  const ends = new Uint32Array((2 * positions.length) / dims);
+  let at = 0;
+  for (let part = 0; part + 1 < parts.length; part++)
+    for (let i = parts[part]! + 1; i < parts[part + 1]!; i++) {
+      ends[at++] = i - 1;
+      ends[at++] = i;
+    }
+  return ends.subarray(0, at);
+}
+
+/** Refuses what a kind of file cannot hold at all, and tells what is left out of everything else. */
+export function lossesOf(data: FileData, what: string, geometries: readonly Geometry[], objects = false): Set<string> {
+  const { geometry, schema, axes } = data;
+  if (!geometries.includes(geometry))
+    throw new Unsupported(`${what} holds ${geometries.join(", ")}, and ${data.url} has ${geometry}`, {
+      where: data.url,
+    });
+  if (axes.length !== 3)
+    throw new Unsupported(`${what} holds three coordinates, and ${data.url} has ${axes.length}`, { where: data.url });
+  const losses = new Set<string>();
+  const left: [string, readonly AttributeInfo[]][] = [
+    ["fragments", schema.fragment],
+    ["objects", objects ? [] : schema.object],
+    ["groups", schema.group],
+  ];
+  for (const [owner, list] of left)
+    if (list.length > 0)
+      losses.add(`${what} has no attributes of ${owner}: ${list.map(({ name }) => name).join(", ")}`);
+  return losses;
+}
+
+/** What repeated vertices mean in a file of which each vertex has one place. */
+export function tellRepeats({ repeats }: Batch, losses: Set<string>): void {
+  if (repeats) losses.add("vertices of links between objects are written a second time, with these links");
+}
+
+/** The shortest text of a float32, which reads as the same float32. */
+export function shortText(value: number): string {
+  if (Number.isInteger(value)) return String(value);
+  for (let digits = 6; digits < 9; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(Number(text)) === value) return String(Number(text));
+  }
+  return String(Number(value.toPrecision(9)));
+}

@@ -1,0 +1,193 @@
+/**
+ * What files of surfaces have in common: they are decoded whole, as faces over vertices, edges, paths or points. Here this becomes
+ * the one piece of a file, after a look at every coordinate and every link.
+ *
+ * Names that mean the same in all of them: `normal` (3 numbers), `color` (3 or 4), `uv` (2); with 9, 12 and 6 numbers attributes of
+ * faces, corner by corner. `object_id` of vertices says of which object each is, in files that know no objects.
+ */
+import type { JsonObject } from "../../bytes/json.js";
+import type { NumericArray } from "../../codec/types.js";
+import { Corrupt } from "../../errors.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { ndarray } from "../../model/elements.js";
+import type { Axis, Columns, Geometry, Positions } from "../../model/vectors.js";
+import { pick, pickRows } from "../../query/columns.js";
+import type { Ids, RowGroups } from "../rows/row-source.js";
+import type { InputFile } from "./file.js";
+import type { FileContent, OpenFileOptions } from "./types.js";
+
+export interface Surface {
+  readonly version: string;
+  readonly geometry: Extract<Geometry, "mesh" | "graph" | "polylines" | "points">;
+  readonly positions: Positions;
+  readonly vertexColumns: Columns;
+  /** Faces or edges; none of paths and points. */
+  readonly links?: Uint32Array | undefined;
+  readonly linkColumns?: Columns | undefined;
+  /** Object p is the vertices parts[p] up to parts[p + 1]; everything is one object where nothing is said. */
+  readonly parts?: Uint32Array | undefined;
+  readonly ids?: Ids | undefined;
+  readonly objectColumns?: Columns | undefined;
+  readonly groups?: RowGroups | undefined;
+  readonly axes?: readonly Axis[] | undefined;
+  readonly header?: JsonObject | undefined;
+  readonly attributes?: JsonObject | undefined;
+  readonly notes?: readonly string[] | undefined;
+  /** Where in the file a vertex or a link is, for people: "line 7". */
+  place(what: "vertex" | "link", index: number): string;
+}
+
+const NONE: Columns = new Map();
+const XYZ: readonly Axis[] = ["x", "y", "z"].map((name) => ({ name, type: "space" }));
+const WIDTH = { mesh: 3, graph: 2, polylines: 0, points: 0 } as const;
+
+/** Values as an attribute. */
+export function column(
+  name: string,
+  values: NumericArray | string[],
+  channels = 1,
+  more: Partial<AttributeInfo> = {},
+): Column {
+  return { info: { name, dtype: ndarray([values.length], values).dtype, channels, ...more }, values };
+}
+
+export const columns = (...list: readonly Column[]): Columns => new Map(list.map((own) => [own.info.name, own]));
+
+export const infos = (own: Columns): AttributeInfo[] => [...own.values()].map(({ info }) => info);
+
+export function surfaceContent(found: Surface, { where, size }: InputFile, { onBad }: OpenFileOptions): FileContent {
+  const surface = withObjects(sound(found, where, onBad));
+  const { positions, links, vertexColumns, linkColumns = NONE, objectColumns = NONE, groups } = surface;
+  const vertices = positions.length / 3;
+  const points = surface.geometry === "points";
+  const parts = surface.parts ?? Uint32Array.of(0, vertices);
+  const count = points ? 0 : parts.length - 1;
+  const ids = surface.ids ?? BigInt64Array.from({ length: count }, (_, i) => BigInt(i));
+  return {
+    version: surface.version,
+    geometry: surface.geometry,
+    axes: surface.axes ?? XYZ,
+    linkWidth: WIDTH[surface.geometry],
+    header: surface.header,
+    attributes: surface.attributes,
+    notes: surface.notes,
+    vertices,
+    objects: count,
+    bounds: vertices === 0 ? undefined : boundsOf(positions),
+    index: async () => ({
+      schema: {
+        vertex: infos(vertexColumns),
+        link: infos(linkColumns),
+        fragment: [],
+        object: infos(objectColumns),
+        group: infos(groups?.columns ?? NONE),
+      },
+      objects: points ? undefined : { ids, starts: Uint32Array.of(0, count) },
+      vertices: Uint32Array.of(vertices),
+      bytes: Float64Array.of(size ?? 0),
+      groups,
+      load: async () => ({ positions, parts, links, linkColumns, vertexColumns, objectColumns }),
+    }),
+  };
+}
+
+function boundsOf(positions: Positions): { readonly min: number[]; readonly max: number[] } {
+  const [min, max] = [[...positions.subarray(0, 3)], [...positions.subarray(0, 3)]];
+  for (let i = 0; i < positions.length; i += 3)
+    for (let k = 0; k < 3; k++) {
+      const value = positions[i + k]!;
+      if (value < min[k]!) min[k] = value;
+      if (value > max[k]!) max[k] = value;
+    }
+  return { min, max };
+}
+
+/** Every coordinate is a number and every link leads somewhere; what is not so is an error, or told and left out. */
+function sound(surface: Surface, where: string, onBad: OpenFileOptions["onBad"]): Surface {
+  const { positions, geometry, links = new Uint32Array(), place } = surface;
+  const vertices = positions.length / 3;
+  const width = WIDTH[geometry];
+  const bad = (message: string): void => {
+    const problem = new Corrupt(`${where}, ${message}`, { where });
+    if (onBad === undefined) throw problem;
+    onBad(problem);
+  };
+  const lost = new Uint8Array(vertices);
+  let any = false;
+  for (let i = 0; i < positions.length; i++) {
+    const value = positions[i]!;
+    if (value - value === 0) continue;
+    const vertex = Math.floor(i / 3);
+    if (lost[vertex] === 0) bad(`${place("vertex", vertex)}: a vertex has the coordinate ${value}`);
+    lost[vertex] = 1;
+    any = true;
+  }
+  const lostLinks = new Uint8Array(links.length / (width || 1));
+  for (let i = 0; i < links.length; i++) {
+    const end = links[i]!;
+    if (lost[end] === 0) continue;
+    const link = Math.floor(i / width);
+    if (end >= vertices && lostLinks[link] === 0) {
+      const what = width === 3 ? "a face" : "an edge";
+      bad(`${place("link", link)}: ${what} points to vertex ${end | 0}, counted from 0, of ${vertices}`);
+    }
+    lostLinks[link] = 1;
+    any = true;
+  }
+  return any ? without(surface, lost, lostLinks) : surface;
+}
+
+/** The surface without these vertices, without these links, and without paths that have lost a vertex. */
+function without(surface: Surface, lost: Uint8Array, lostLinks: Uint8Array): Surface {
+  const { geometry, links, linkColumns = NONE, vertexColumns } = surface;
+  const parts = surface.parts ?? Uint32Array.of(0, lost.length);
+  if (geometry === "polylines")
+    for (let part = 0; part + 1 < parts.length; part++) {
+      const path = lost.subarray(parts[part]!, parts[part + 1]!);
+      if (path.includes(1)) path.fill(1);
+    }
+  const place = new Uint32Array(lost.length + 1);
+  for (let i = 0; i < lost.length; i++) place[i + 1] = place[i]! + 1 - lost[i]!;
+  const kept = rowsWithout(lost);
+  const keptLinks = rowsWithout(lostLinks);
+  return {
+    ...surface,
+    positions: pick(surface.positions, 3, kept),
+    vertexColumns: pickRows(vertexColumns, kept),
+    links: links && pick(links, WIDTH[geometry], keptLinks).map((end) => place[end]!),
+    linkColumns: pickRows(linkColumns, keptLinks),
+    parts: parts.map((start) => place[start]!),
+  };
+}
+
+const rowsWithout = (lost: Uint8Array): Uint32Array =>
+  Uint32Array.from(lost, (_, i) => i).filter((row) => lost[row] === 0);
+
+/** A surface whose vertices say of which object they are has these objects, where each is in one stretch and has its own links. */
+function withObjects(surface: Surface): Surface {
+  const own = surface.vertexColumns.get("object_id");
+  const { geometry, links = new Uint32Array() } = surface;
+  if (own === undefined || surface.parts !== undefined || geometry === "points" || own.info.channels !== 1)
+    return surface;
+  const { values } = own;
+  const [starts, ids, partOf] = [[0], [] as bigint[], new Uint32Array(values.length)];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (typeof value === "string" || (typeof value === "number" && !Number.isSafeInteger(value))) return surface;
+    if (i > 0 && value !== values[i - 1]) starts.push(i);
+    if (ids.length < starts.length) ids.push(BigInt(value));
+    partOf[i] = ids.length - 1;
+  }
+  if (ids.length === 0 || new Set(ids).size < ids.length) return surface;
+  const width = WIDTH[geometry];
+  for (let i = 0; i < links.length; i++) if (partOf[links[i]!] !== partOf[links[i - (i % width)]!]) return surface;
+  const vertexColumns = new Map(surface.vertexColumns);
+  vertexColumns.delete("object_id");
+  const signed = ids.some((id) => id < 0n) || ids.every((id) => id < 1n << 63n);
+  return {
+    ...surface,
+    vertexColumns,
+    parts: Uint32Array.from([...starts, values.length]),
+    ids: signed ? BigInt64Array.from(ids) : BigUint64Array.from(ids),
+  };
+}
