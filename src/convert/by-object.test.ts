@@ -6,8 +6,8 @@ import { columnsOf, info, scene } from "../../test/zarr-vectors-scenes.js";
 import { toldBatch } from "../../test/zarr-vectors-told.js";
 import { createZarrVectors, openZarrVectors, type ZarrVectors } from "../format/zarr-vectors/index.js";
 import type { BatchParts } from "../format/zarr-vectors/write/write.js";
-import type { Geometry, VectorDataset } from "../model/vectors.js";
-import { select } from "../query/select.js";
+import type { Geometry, Query } from "../model/vectors.js";
+import { type Asked, select } from "../query/select.js";
 import { fileStore } from "../store/file.js";
 import { Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
@@ -51,7 +51,7 @@ const sources: Readonly<Record<string, () => Promise<ZarrVectors>>> = {
   "sparse ids": () => golden("pyramid_points_objects_sparse"),
 };
 
-async function whole(dataset: Pick<VectorDataset, "select">) {
+async function whole(dataset: { select(query: Query): Asked }) {
   return toldBatch(await dataset.select({}).read());
 }
 

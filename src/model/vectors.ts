@@ -107,6 +107,8 @@ export interface Counts {
 
 /** A selection: nothing is read before it is asked something. */
 export interface Selection {
+  /** What it is a part of. */
+  readonly dataset: VectorDataset;
   readonly query: Query;
   /** The level that the query means. */
   level(options?: ReadOptions): Promise<number>;

@@ -15,16 +15,19 @@ export interface Queryable {
   source(level: number, options?: ReadOptions, geometry?: Geometry): Promise<LevelSource>;
 }
 
+/** A selection that does not know of what. */
+export type Asked = Omit<Selection, "dataset">;
+
 const ALL = Number.POSITIVE_INFINITY;
 
-export function select(dataset: Queryable, query: Query = {}): Selection {
+export function select(dataset: Queryable, query: Query = {}): Asked {
   const chosen = [query.level, query.maxVertices, query.resolution].filter((value) => value !== undefined);
   if (chosen.length > 1)
     throw new InvalidInput("a query has a level, maxVertices or a resolution, not several of them");
   const at = async (level: number, options: SelectOptions): Promise<Resolved> =>
     resolve(await dataset.source(level, options, query.geometry), query, options);
   const resolved = async (options: SelectOptions): Promise<Resolved> => at(await selection.level(options), options);
-  const selection: Selection = {
+  const selection: Asked = {
     query,
     level: (options = {}) =>
       levelOf(dataset, query, (level, most) => answersWithin(most, { ...options, attributes: [] }, at, level)),

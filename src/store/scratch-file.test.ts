@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Corrupt, OctavoError } from "../errors.js";
+import { scratchOn } from "./scratch.js";
 import { scratchFile } from "./scratch-file.js";
 
 let folder: string;
@@ -33,4 +34,12 @@ it("what was never written, and a folder that is not there, are errors", () => {
   expect(() => file.read(0, new Uint8Array(2))).toThrow(Corrupt);
   file.close();
   expect(() => scratchFile(join(folder, "none"))).toThrow(OctavoError);
+});
+
+it("is a place to put pieces aside", async () => {
+  const scratch = scratchOn(() => scratchFile(folder), 1000);
+  const [first, second] = [await scratch.put(Uint8Array.of(1, 2, 3)), await scratch.put(Uint8Array.of(4, 5))];
+  expect([...(await scratch.get(second, 0, 2)), ...(await scratch.get(first, 1, 2))]).toEqual([4, 5, 2, 3]);
+  await scratch.clear();
+  await expect(scratch.get(first, 0, 1)).rejects.toThrow(OctavoError);
 });

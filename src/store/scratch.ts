@@ -56,3 +56,27 @@ export function scratchIn({ store, at: place }: ScratchPlace, memory: number, si
     },
   };
 }
+
+/** The same in a file of this writer alone, which is made when it is needed. */
+export function scratchOn(make: () => ScratchFile, memory: number): Scratch {
+  let file: ScratchFile | undefined;
+  const ends = [0];
+  return {
+    memory,
+    held: 0,
+    async put(bytes) {
+      file ??= make();
+      const start = ends.at(-1)!;
+      file.write(start, bytes);
+      return ends.push(start + bytes.length) - 2;
+    },
+    async get(number, offset, length) {
+      const into = new Uint8Array(length);
+      file!.read(ends[number]! + offset, into);
+      return into;
+    },
+    async clear() {
+      file?.close();
+    },
+  };
+}

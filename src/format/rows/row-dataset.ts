@@ -36,7 +36,7 @@ export function rowDataset(own: RowDataset): VectorDataset {
     };
   };
   const source = sourcesFor({});
-  return {
+  const dataset: VectorDataset = {
     kind: "vectors",
     format,
     version,
@@ -81,12 +81,14 @@ export function rowDataset(own: RowDataset): VectorDataset {
       const selection = select({ levels, axes, source: sourcesFor(named) }, named);
       return {
         ...selection,
+        dataset,
         async plan(options = {}) {
           return own.plan(named, await selection.level(options), options);
         },
       };
     },
   };
+  return dataset;
 }
 
 /** The ids that a query names, each once, ascending; what no id can be is nowhere. */

@@ -108,7 +108,7 @@ export async function datasetOf(opened: OpenedStore, options?: ReadOptions): Pro
         now,
       );
     },
-    select: (query) => select(dataset, query),
+    select: (query) => ({ ...select(dataset, query), dataset }),
   };
   return dataset;
 }

@@ -43,6 +43,7 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
   }
 
   const selectionOf = (query: Query | undefined): Selection => ({
+    dataset: live,
     query: now.select(query).query, // refuses at once what cannot be asked
     level: (call) => steady(call, (dataset) => dataset.select(query).level(call)),
     count: (call) => steady(call, (dataset) => dataset.select(query).count(call)),
@@ -67,7 +68,7 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     },
   });
 
-  return {
+  const live: ZarrVectors = {
     ...now,
     get opened() {
       return now.opened;
@@ -104,6 +105,7 @@ export async function vectorDataset(opened: OpenedStore, options?: ReadOptions):
     },
     select: selectionOf,
   };
+  return live;
 }
 
 /** A level is the store as it was when it was asked for: whatever it answers is Conflict once there has been a commit since. */
