@@ -8,6 +8,7 @@ import { precomputedTargets } from "./targets-precomputed.js";
 import { precomputedVectorTargets } from "./targets-precomputed-vectors.js";
 import { precomputedVolumeTargets } from "./targets-precomputed-volumes.js";
 import { queryTargets } from "./targets-query.js";
+import { snapshotTargets } from "./targets-snapshot.js";
 import { storeTargets } from "./targets-store.js";
 import { twinTargets } from "./targets-twin.js";
 import { zarrVectorsTargets } from "./targets-zarr-vectors.js";
@@ -24,6 +25,7 @@ export const targets: readonly Target[] = [
   ...precomputedTargets,
   ...precomputedVectorTargets,
   ...precomputedVolumeTargets,
+  ...snapshotTargets,
   ...zarrVectorsMetaTargets,
   ...zarrVectorsTargets,
 ];

@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { snapshotTargets } from "./targets-snapshot.js";
+
+fuzzSuite(snapshotTargets, 300);
