@@ -17,7 +17,7 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
   const { axes, geometry, linkWidth, header } = content;
   const dims = axes.length;
   const everywhere = axes.map(() => Number.POSITIVE_INFINITY);
-  const index = once((options) => content.index({ limits, ...options }));
+  const index = once((options) => content.index({ ...options, limits: options.limits ?? limits }));
   const source = once(async (options) => {
     const { schema, objects, vertices, bytes, boxes, groups, load } = await index(options);
     return rowSource({
@@ -33,7 +33,7 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
       groups,
       vertices: (piece) => vertices[piece]!,
       async *load(pieces, now) {
-        for (const piece of pieces) yield [piece, await load(piece, { limits, ...now })] as const;
+        for (const piece of pieces) yield [piece, await load(piece, { ...now, limits: now.limits ?? limits })] as const;
       },
       cost: async (pieces) => ({
         requests: pieces.length,

@@ -1,0 +1,176 @@
+/**
+ * What the cells of a column are. Every cell is looked at once; then the column is of the narrowest type that loses nothing:
+ *
+ * | cells                                   | type                                                            |
+ * |-----------------------------------------|-----------------------------------------------------------------|
+ * | whole numbers                           | int64, uint64 where one needs it; empty cells are absent        |
+ * | numbers                                 | float64; empty cells, NA, null and None are NaN                 |
+ * | true, false                             | bool                                                            |
+ * | [1, 2, 3] of the same length            | float64, so many channels                                       |
+ * | everything else, and 007                | text                                                            |
+ */
+import { I64, U64 } from "../../bytes/u64.js";
+import type { AttributeInfo } from "../../model/attributes.js";
+import { RETURN, type Rows, SPACE, TAB } from "./csv-cells.js";
+import { parseNumber } from "./text.js";
+
+const [INT, NEGATIVE, WIDE, FLOAT, BOOL, EMPTY, TEXT, PADDED, LIST] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/** Adds what the cells of these rows are to what those before were. */
+export function lookAt(
+  { bytes, cells, count }: Rows,
+  width: number,
+  columns: readonly number[],
+  kinds: Uint16Array,
+  lists: readonly number[],
+): void {
+  for (const column of columns) {
+    const channels = lists[column]!;
+    let kind = 0;
+    for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
+      const to = cells[at + 1]!;
+      if (channels > 1) kind |= listAt(bytes, cells[at]!, to, channels) === undefined ? TEXT : LIST;
+      else kind |= to < 0 ? TEXT : kindOf(bytes, cells[at]!, to);
+      if (kind & TEXT) break;
+    }
+    kinds[column]! |= kind;
+  }
+}
+
+const isBlank = (byte: number | undefined): boolean => byte === SPACE || byte === TAB || byte === RETURN;
+
+function kindOf(bytes: Uint8Array, begin: number, end: number): number {
+  let [from, to] = [begin, end];
+  while (from < to && isBlank(bytes[from])) from++;
+  while (from < to && isBlank(bytes[to - 1])) to--;
+  if (from === to) return EMPTY;
+  let at = from;
+  const sign = bytes[at];
+  if (sign === 0x2d || sign === 0x2b) at++;
+  const start = at;
+  while (at < to && (bytes[at]! - 48) >>> 0 < 10) at++;
+  const digits = at - start;
+  if (at === to && digits > 0) return wholeKind(bytes, from, start, to);
+  let fraction = 0;
+  if (bytes[at] === 0x2e) {
+    const point = ++at;
+    while (at < to && (bytes[at]! - 48) >>> 0 < 10) at++;
+    fraction = at - point;
+  }
+  if (digits + fraction > 0) {
+    if (at === to) return FLOAT;
+    if ((bytes[at]! | 32) === 0x65) {
+      at++;
+      if (bytes[at] === 0x2d || bytes[at] === 0x2b) at++;
+      const power = at;
+      while (at < to && (bytes[at]! - 48) >>> 0 < 10) at++;
+      if (at === to && at > power) return FLOAT;
+    }
+    return TEXT;
+  }
+  return to - from > 9 ? TEXT : wordKind(String.fromCharCode(...bytes.subarray(from, to)));
+}
+
+function wholeKind(bytes: Uint8Array, from: number, start: number, to: number): number {
+  const digits = to - start;
+  const minus = bytes[from] === 0x2d;
+  if (bytes[start] === 48) return digits > 1 ? PADDED : minus ? FLOAT : INT; // −0 is no whole number
+  if (digits < 19) return minus ? INT | NEGATIVE : INT;
+  if (digits > 24) return TEXT;
+  const text = String.fromCharCode(...bytes.subarray(start, to));
+  const value = BigInt(text);
+  if (value <= I64.MAX || (minus && -value === I64.MIN)) return minus ? INT | NEGATIVE : INT;
+  if (value <= U64.MAX && !minus) return INT | WIDE;
+  return String(Number(text)) === text ? FLOAT : TEXT; // a float without its point, or a number that none holds
+}
+
+function wordKind(word: string): number {
+  if (/^[+-]?(nan|inf|infinity)$/i.test(word)) return FLOAT;
+  if (/^(NA|N\/A|null|NULL|None)$/.test(word)) return EMPTY | BOOL; // text among texts, nothing among numbers
+  return /^(true|false)$/i.test(word) ? BOOL : TEXT;
+}
+
+const NUMBER = 8;
+
+/** What the column is of which all of this was seen. */
+export function typeOfKinds(name: string, kind: number, channels: number): AttributeInfo {
+  const float = { name, dtype: { kind: "float", size: NUMBER, endian: "little" }, channels: 1 } as const;
+  const text = { name, dtype: { kind: "string" }, channels: 1 } as const;
+  const isNumber = (kind & (INT | FLOAT | PADDED)) !== 0;
+  const words = (kind & (BOOL | EMPTY)) === (BOOL | EMPTY);
+  if (kind & TEXT) return text;
+  if (kind & LIST) return { ...float, channels };
+  if (kind & BOOL && !isNumber) return words ? text : { name, dtype: { kind: "bool", size: 1 }, channels: 1 };
+  if (kind & BOOL && !words) return text;
+  if (kind & FLOAT || !isNumber) return float;
+  if (kind & PADDED || (kind & WIDE && kind & NEGATIVE)) return text;
+  const wide = (kind & WIDE) !== 0;
+  const absent = kind & EMPTY ? { absent: wide ? U64.MAX : I64.MIN } : {};
+  return { ...float, dtype: { kind: wide ? "uint" : "int", size: NUMBER, endian: "little" }, ...absent };
+}
+
+/** The numbers of a list such as [1, 2.5, 3]; undefined where it is none of so many. */
+export function listAt(bytes: Uint8Array, from: number, to: number, channels?: number): Float64Array | undefined {
+  if (to < 0 || to - from > 1000) return undefined;
+  const [, inner] = /^\s*[[(]([^\])]*)[\])]\s*$/.exec(String.fromCharCode(...bytes.subarray(from, to))) ?? [];
+  const words = inner?.trim().split(/\s*,\s*|\s+/) ?? [];
+  if (words.length < 2 || (channels !== undefined && words.length !== channels)) return undefined;
+  const values = Float64Array.from(words, (word) => (word === "" ? Number.NaN : Number(word)));
+  return values.some(Number.isNaN) && !words.every((word) => word === "nan" || !Number.isNaN(Number(word || "x")))
+    ? undefined
+    : values;
+}
+
+/** A column of numbers, of which `lookAt` has said that they are. */
+export function numbersAt(
+  { bytes, cells, count }: Rows,
+  width: number,
+  column: number,
+  channels: number,
+): Float64Array {
+  const out = new Float64Array(count * channels);
+  for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
+    let [from, to] = [cells[at]!, cells[at + 1]!];
+    if (channels > 1) out.set(listAt(bytes, from, to, channels)!, row * channels);
+    else {
+      while (from < to && isBlank(bytes[from])) from++;
+      while (from < to && isBlank(bytes[to - 1])) to--;
+      out[row] = parseNumber(bytes, from, to);
+    }
+  }
+  return out;
+}
+
+/** A column of whole numbers, all 64 bits exact. */
+export function integersAt(
+  { bytes, cells, count }: Rows,
+  width: number,
+  column: number,
+  out: BigInt64Array | BigUint64Array,
+  absent: bigint,
+): void {
+  const words = new Uint32Array(out.buffer);
+  for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
+    let [from, to] = [cells[at]!, cells[at + 1]!];
+    while (from < to && isBlank(bytes[from])) from++;
+    while (from < to && isBlank(bytes[to - 1])) to--;
+    const minus = bytes[from] === 0x2d;
+    if (minus || bytes[from] === 0x2b) from++;
+    if (from >= to || (bytes[from]! - 48) >>> 0 > 9) {
+      out[row] = absent;
+      continue;
+    }
+    const middle = Math.max(from, to - 9);
+    let [head, tail] = [0, 0];
+    for (let i = from; i < middle; i++) head = head * 10 + bytes[i]! - 48;
+    for (let i = middle; i < to; i++) tail = tail * 10 + bytes[i]! - 48;
+    if (head < 4_000_000 && !minus) {
+      const value = head * 1e9 + tail; // below 2^53
+      words[2 * row] = value;
+      words[2 * row + 1] = value / 2 ** 32;
+    } else {
+      const value = BigInt(head) * 1_000_000_000n + BigInt(tail);
+      out[row] = minus ? -value : value;
+    }
+  }
+}

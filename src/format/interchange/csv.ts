@@ -1,0 +1,181 @@
+/**
+ * Tables as text: .csv, .tsv, .xyz and .txt, with a header or without. What separates columns is found in the first lines; what a column holds
+ * is found by looking at all of it. Lines before the first that begin with # or // are comments; the last of them may name the columns.
+ */
+import { Corrupt, LimitExceeded } from "../../errors.js";
+import { defaultLimits } from "../../limits.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import { cellText, type Dialect, NEWLINE, type Rows, sniff, splitRows } from "./csv-cells.js";
+import { integersAt, listAt, lookAt, numbersAt, typeOfKinds } from "./csv-types.js";
+import { csvWriter, type TextStyle } from "./csv-write.js";
+import { exactly, type InputFile } from "./file.js";
+import { type Table, type TableIndex, tableContent } from "./table.js";
+import type { NamedColumn } from "./table-roles.js";
+import { countLines, parseNumber } from "./text.js";
+import type { FileFormat, OpenFileOptions } from "./types.js";
+
+const formatWith = (style: TextStyle): FileFormat => ({
+  open: async (input, options) => tableContent(await csvTable(input, options), options.table),
+  write: csvWriter(style),
+});
+
+export const file = formatWith({ separator: ",", header: true });
+export const tsv = formatWith({ separator: "\t", header: true });
+/** Those who read .xyz expect blanks, and no header. */
+export const xyz = formatWith({ separator: " ", header: false });
+
+const SAMPLE = 1 << 16;
+
+async function csvTable(file: InputFile, options: OpenFileOptions): Promise<Table> {
+  const { where, name } = file;
+  const sample = await file.read(0, SAMPLE, options);
+  const { dialect, names, offset, line } = headOf(sample, sample.length < SAMPLE, /\.tsv$/i.test(name));
+  const twice = names.find((own, i) => names.indexOf(own) < i);
+  if (twice !== undefined) throw new Corrupt(`${where} has two columns ${JSON.stringify(twice)}`, { where });
+  const rest = sample.subarray(offset);
+  const first = splitRows(rest, dialect, sample.length < SAMPLE, () => {});
+  const lists = names.map((_, column) =>
+    first.count === 0 ? 1 : (listAt(rest, first.cells[2 * column]!, first.cells[2 * column + 1]!)?.length ?? 1),
+  );
+  return {
+    where,
+    version: name.slice(name.lastIndexOf(".") + 1).toUpperCase(),
+    columns: names.map((own, column): NamedColumn => ({ name: own, channels: lists[column]! })),
+    index: (wanted, now) => indexOf({ file, dialect, names, offset, line, lists, onBad: options.onBad }, wanted, now),
+  };
+}
+
+/** What the first lines tell. */
+function headOf(sample: Uint8Array, whole: boolean, tab: boolean) {
+  let at = sample[0] === 0xef && sample[1] === 0xbb && sample[2] === 0xbf ? 3 : 0;
+  let comment: string | undefined;
+  const text = (from: number, to: number): string => new TextDecoder().decode(sample.subarray(from, to)).trim();
+  const endOf = (from: number): number => sample.indexOf(NEWLINE, from) + 1 || sample.length;
+  while (at < sample.length && (sample[at] === 0x23 || (sample[at] === 0x2f && sample[at + 1] === 0x2f))) {
+    comment = text(at, endOf(at)).replace(/^[#/]+\s*/, "");
+    at = endOf(at);
+  }
+  const body = sample.subarray(at);
+  const dialect = sniff(body, whole, tab);
+  const named = comment?.split(/[\s,;]+/);
+  const line = 1 + countLines(sample, at);
+  const cells = splitRows(body.subarray(0, endOf(at) - at), dialect, true, () => {});
+  const first = Array.from({ length: cells.count * dialect.width }, (_, i) =>
+    cellText(cells, i, () => new Corrupt("")).trim(),
+  );
+  if (first.some(isName) && !first.some(isNumber)) {
+    const names = first.map((own, i) => own || `column${i + 1}`);
+    return { dialect, names, offset: endOf(at), line: line + 1 };
+  }
+  const names =
+    named?.length === dialect.width && named.every(isName)
+      ? named
+      : Array.from({ length: dialect.width }, (_, i) => ["x", "y", "z"][i] ?? `column${i + 1}`);
+  return { dialect, names, offset: at, line };
+}
+
+const isNumber = (text: string): boolean => {
+  const bytes = new TextEncoder().encode(text);
+  return !Number.isNaN(parseNumber(bytes, 0, bytes.length));
+};
+const isName = (text: string): boolean => text !== "" && !isNumber(text);
+
+interface Body {
+  readonly file: InputFile;
+  readonly dialect: Dialect;
+  readonly names: readonly string[];
+  /** Where the first row begins. */
+  readonly offset: number;
+  readonly line: number;
+  readonly lists: readonly number[];
+  readonly onBad: OpenFileOptions["onBad"];
+}
+
+async function indexOf(body: Body, wanted: readonly string[], options: ReadOptions): Promise<TableIndex> {
+  const { file, dialect, names, offset, lists, onBad } = body;
+  const { where } = file;
+  const columns = wanted.map((name) => names.indexOf(name));
+  const kinds = new Uint16Array(names.length);
+  const pieces: { readonly offset: number; readonly length: number; readonly line: number; readonly rows: number }[] =
+    [];
+  let [rest, at, line] = [new Uint8Array(), offset, body.line];
+
+  function take(bytes: Uint8Array, last: boolean): number {
+    const rows = splitRows(bytes, dialect, last, (place, message) => {
+      const problem = new Corrupt(`${where}, line ${line + countLines(bytes, place)}: ${message}`, { where });
+      if (onBad === undefined) throw problem;
+      onBad(problem);
+    });
+    lookAt(rows, dialect.width, columns, kinds, lists);
+    if (rows.count > 0) pieces.push({ offset: at, length: rows.end, line, rows: rows.count });
+    line += countLines(bytes, rows.end);
+    at += rows.end;
+    return rows.end;
+  }
+  const most = options.limits?.chunkBytes ?? defaultLimits.chunkBytes;
+  for await (const next of file.stream(offset, options)) {
+    const bytes = new Uint8Array(rest.length + next.length);
+    bytes.set(rest);
+    bytes.set(next, rest.length);
+    rest = bytes.slice(take(bytes, false));
+    if (rest.length > most)
+      throw new LimitExceeded(`${where}: line ${line} has more than the ${most} bytes of limits.chunkBytes`, { where });
+    options.onProgress?.({ done: at, total: file.size ?? at, unit: "bytes" });
+  }
+  if (rest.length > 0) take(rest, true);
+  const types = new Map(
+    columns.map((column) => [names[column]!, typeOfKinds(names[column]!, kinds[column]!, lists[column]!)]),
+  );
+  return {
+    types,
+    rows: Uint32Array.from(pieces, ({ rows }) => rows),
+    bytes: Float64Array.from(pieces, ({ length }) => length),
+    async read(piece, some, now) {
+      const own = pieces[piece]!;
+      const bytes = await exactly(file, own.offset, own.length, "rows that were there before", now);
+      const rows = splitRows(bytes, dialect, true, () => {});
+      if (rows.count !== own.rows) throw new Corrupt(`${where} has changed while it was read`, { where });
+      const wrong = (place: number): Corrupt =>
+        new Corrupt(`${where}, line ${own.line + countLines(bytes, place)}: text that is not UTF-8`, { where });
+      return new Map(
+        some.map((name) => [name, columnOf(rows, dialect.width, names.indexOf(name), types.get(name)!, wrong)]),
+      );
+    },
+  };
+}
+
+function columnOf(
+  rows: Rows,
+  width: number,
+  column: number,
+  info: AttributeInfo,
+  wrong: (at: number) => Corrupt,
+): Column {
+  const { dtype, channels, absent } = info;
+  const { count } = rows;
+  switch (dtype.kind) {
+    case "float":
+      return { info, values: numbersAt(rows, width, column, channels) };
+    case "int":
+    case "uint": {
+      const values = dtype.kind === "int" ? new BigInt64Array(count) : new BigUint64Array(count);
+      integersAt(rows, width, column, values, BigInt(absent ?? 0));
+      return { info, values };
+    }
+    case "bool": {
+      const values = new Uint8Array(count);
+      for (let row = 0; row < count; row++) {
+        let from = rows.cells[2 * (row * width + column)]!;
+        while (rows.bytes[from] === 0x20) from++;
+        values[row] = (rows.bytes[from]! | 32) === 0x74 ? 1 : 0; // "t"
+      }
+      return { info, values };
+    }
+    default: {
+      const values = new Array<string>(count);
+      for (let row = 0; row < count; row++) values[row] = cellText(rows, row * width + column, wrong);
+      return { info, values };
+    }
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * Geometry as a table, batch by batch. table.ts reads it back.
+ *
+ * | geometry        | a row is | columns                                                                          |
+ * |-----------------|----------|----------------------------------------------------------------------------------|
+ * | points          | a vertex | id (object, where one has several points), axes, attributes, object.attributes    |
+ * | lines           | a line   | id, start_x … end_x …, start.attributes, end.attributes, attributes of the object |
+ * | everything else | a vertex | object, part, axes, attributes, object.attributes: what connects them is lost     |
+ */
+import { halfToNumber } from "../../bytes/half.js";
+import { I64, U64 } from "../../bytes/u64.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { Batch, Columns } from "../../model/vectors.js";
+import { absentColumn, pick } from "../../query/columns.js";
+import type { FileData } from "./types.js";
+
+export interface TableRows {
+  /** The columns: numbers as they are, codes as what they stand for, float16 as float32. */
+  readonly columns: readonly AttributeInfo[];
+  readonly losses: string[];
+  /** The values, in the order of the columns. */
+  rows(): AsyncGenerator<{ readonly count: number; readonly columns: readonly Column[] }>;
+  /** What has been handed out so far. */
+  counts(): { readonly vertices: number; readonly objects: number };
+}
+
+type Make = (batch: Batch) => { readonly count: number; readonly columns: Column[] };
+
+/** `most`: vertices that are handed out together. */
+export async function tableRows(data: FileData, options: ReadOptions, most?: number): Promise<TableRows> {
+  const batches = data.batches({ ...options, batchVertices: most })[Symbol.asyncIterator]();
+  const first = await batches.next();
+  const losses: string[] = [];
+  const make = maker(data, first.done === true ? undefined : first.value, losses);
+  let [vertices, objects] = [0, 0];
+  const { columns } = make(emptyOf(data, first.done === true ? undefined : first.value));
+  return {
+    columns: columns.map(({ info }) => info),
+    losses,
+    counts: () => ({ vertices, objects }),
+    async *rows() {
+      try {
+        for (let next = first; next.done !== true; next = await batches.next()) {
+          const batch = next.value;
+          if (batch.repeats === true) continue;
+          vertices += batch.positions.length / batch.dims;
+          objects += batch.ids.length;
+          yield make(batch);
+        }
+      } finally {
+        await batches.return?.();
+      }
+    },
+  };
+}
+
+function emptyOf({ geometry, axes }: FileData, first: Batch | undefined): Batch {
+  return {
+    level: 0,
+    geometry,
+    dims: axes.length,
+    positions: first?.positions instanceof Float64Array ? new Float64Array() : new Float32Array(),
+    parts: new Uint32Array(1),
+    objects: new Int32Array(),
+    ids: first?.ids instanceof BigUint64Array ? new BigUint64Array() : new BigInt64Array(),
+    links: undefined,
+    fragments: undefined,
+    vertexColumns: new Map(),
+    objectColumns: new Map(),
+    chunk: undefined,
+  };
+}
+
+function maker(data: FileData, first: Batch | undefined, losses: string[]): Make {
+  const { geometry, schema, axes } = data;
+  const seen = (infos: readonly AttributeInfo[], columns: Columns | undefined, what: string): AttributeInfo[] =>
+    infos
+      .map((info) => columns?.get(info.name)?.info ?? info)
+      .filter(({ name, dtype, categories }) => {
+        if (categories !== undefined || HELD.includes(dtype.kind)) return true;
+        losses.push(`the ${what} attribute ${name}, which is ${dtype.kind}`);
+        return false;
+      });
+  const vertex = seen(schema.vertex, first?.vertexColumns, "vertex");
+  const object = seen(schema.object, first?.objectColumns, "object");
+  for (const { name } of schema.link) losses.push(`the attribute ${name} of links`);
+  const names = axes.map(({ name }) => name);
+  const hasObjects = (first?.ids.length ?? 0) > 0;
+  if (geometry === "lines") return (batch) => lineRows(batch, names, vertex, object, hasObjects);
+  if (geometry !== "points") losses.push(`how the vertices of ${geometry} are connected: a row is a vertex`);
+  const alone = first?.parts.every((start, part) => start === part) === true && isEach(first.objects);
+  const fixed = [
+    ...(hasObjects ? [geometry === "points" && alone ? "id" : "object"] : []),
+    ...(geometry === "points" ? [] : ["part"]),
+  ];
+  return (batch) => vertexRows(batch, fixed, names, vertex, object);
+}
+
+const HELD: readonly string[] = ["bool", "int", "uint", "float", "string"];
+
+/** Each object once, one after the other. */
+const isEach = (objects: Int32Array): boolean => objects.every((row, i) => row === i);
+
+function vertexRows(
+  batch: Batch,
+  fixed: readonly string[],
+  axes: readonly string[],
+  vertex: readonly AttributeInfo[],
+  object: readonly AttributeInfo[],
+) {
+  const { positions, dims, parts, objects, ids } = batch;
+  const count = positions.length / dims;
+  const owners = new Int32Array(count).fill(-1);
+  const numbers = new Int32Array(count);
+  let [last, number] = [-1, 0];
+  for (let part = 0; part < objects.length; part++) {
+    const owner = objects[part]!;
+    number = owner >= 0 && owner === last ? number + 1 : 0;
+    last = owner;
+    owners.fill(owner, parts[part], parts[part + 1]);
+    numbers.fill(number, parts[part], parts[part + 1]);
+  }
+  const taken = [...fixed, ...axes];
+  return {
+    count,
+    columns: [
+      ...fixed.map((name) => (name === "part" ? { info: INT32(name), values: numbers } : idColumn(name, ids, owners))),
+      ...axes.map((name, axis) => axisColumn(name, positions, axis, dims)),
+      ...vertex.map((info) =>
+        plain(
+          batch.vertexColumns.get(info.name),
+          info,
+          taken.includes(info.name) ? `vertex.${info.name}` : info.name,
+          count,
+        ),
+      ),
+      ...object.map((info) => ownersColumn(batch.objectColumns, info, `object.${info.name}`, owners)),
+    ],
+  };
+}
+
+function lineRows(
+  batch: Batch,
+  axes: readonly string[],
+  vertex: readonly AttributeInfo[],
+  object: readonly AttributeInfo[],
+  hasObjects: boolean,
+) {
+  const { positions, dims, objects, ids } = batch;
+  const count = positions.length / dims / 2;
+  const ends = [0, 1].map((end) => Uint32Array.from({ length: count }, (_, row) => 2 * row + end));
+  const owners = Int32Array.from({ length: count }, (_, row) => objects[row] ?? -1);
+  const fixed = hasObjects ? ["id"] : [];
+  const titles = ["start", "end"];
+  const taken = [...fixed, ...titles.flatMap((end) => axes.map((axis) => `${end}_${axis}`))];
+  return {
+    count,
+    columns: [
+      ...fixed.map((name) => idColumn(name, ids, owners)),
+      ...titles.flatMap((title, end) =>
+        axes.map((name, axis) => axisColumn(`${title}_${name}`, positions, end * dims + axis, 2 * dims)),
+      ),
+      ...vertex.flatMap((info) =>
+        titles.map((title, end) => {
+          const own = plain(batch.vertexColumns.get(info.name), info, `${title}.${info.name}`, 2 * count);
+          return { info: own.info, values: pick(own.values, own.info.channels, ends[end]!) };
+        }),
+      ),
+      ...object.map((info) =>
+        ownersColumn(batch.objectColumns, info, taken.includes(info.name) ? `object.${info.name}` : info.name, owners),
+      ),
+    ],
+  };
+}
+
+const INT32 = (name: string): AttributeInfo => ({
+  name,
+  dtype: { kind: "int", size: 4, endian: "little" },
+  channels: 1,
+});
+
+function idColumn(name: string, ids: Batch["ids"], owners: Int32Array): Column {
+  const signed = ids instanceof BigInt64Array;
+  const absent = signed ? I64.MIN : U64.MAX;
+  const values = new (signed ? BigInt64Array : BigUint64Array)(owners.length);
+  for (let i = 0; i < owners.length; i++) values[i] = owners[i]! < 0 ? absent : ids[owners[i]!]!;
+  const none = owners.includes(-1) ? { absent } : {};
+  return {
+    info: { name, dtype: { kind: signed ? "int" : "uint", size: 8, endian: "little" }, channels: 1, ...none },
+    values,
+  };
+}
+
+function axisColumn(name: string, positions: Batch["positions"], first: number, stride: number): Column {
+  const double = positions instanceof Float64Array;
+  const values = new (double ? Float64Array : Float32Array)(positions.length / stride);
+  for (let i = 0, at = first; i < values.length; i++, at += stride) values[i] = positions[at]!;
+  return { info: { name, dtype: { kind: "float", size: double ? 8 : 4, endian: "little" }, channels: 1 }, values };
+}
+
+/** A column of the table: codes as their texts, float16 as float32. */
+function plain(column: Column | undefined, info: AttributeInfo, name: string, rows: number): Column {
+  const { info: own, values } = column ?? absentColumn(info, rows);
+  const { categories, dtype } = own;
+  if (categories !== undefined)
+    return {
+      info: { ...own, name, dtype: { kind: "string" }, categories: undefined, absent: undefined },
+      values: Array.from({ length: values.length }, (_, at) => categories[Number(values[at])] ?? ""),
+    };
+  if (dtype.kind !== "float" || dtype.size > 2) return { info: { ...own, name }, values };
+  return {
+    info: { ...own, name, dtype: { ...dtype, size: 4 } },
+    values: Float32Array.from(values as Uint16Array, halfToNumber),
+  };
+}
+
+/** The attribute of each row's object; a row without one has none. */
+function ownersColumn(columns: Columns, info: AttributeInfo, name: string, owners: Int32Array): Column {
+  const column = columns.get(info.name);
+  if (column === undefined || owners.includes(-1)) {
+    const rows = column === undefined ? 0 : column.values.length / column.info.channels;
+    const none = absentColumn(column?.info ?? info, 1);
+    const values = joined(column?.values ?? [], none.values);
+    const at = owners.map((owner) => (owner < 0 || column === undefined ? rows : owner));
+    const own = { info: none.info, values: pick(values, none.info.channels, at) };
+    return plain(own, own.info, name, owners.length);
+  }
+  const { info: own, values } = column;
+  return plain({ info: own, values: pick(values, own.channels, owners) }, own, name, owners.length);
+}
+
+function joined(a: Column["values"], b: Column["values"]): Column["values"] {
+  if (Array.isArray(b)) return [...(a as readonly string[]), ...(b as readonly string[])];
+  const out = new (b.constructor as Float64ArrayConstructor)(a.length + b.length);
+  out.set(a as Float64Array);
+  out.set(b as Float64Array, a.length);
+  return out as unknown as Column["values"];
+}
