@@ -8,4 +8,4 @@ import { zarrVectors } from "./format/zarr-vectors/index.js";
 import type { Format } from "./model/format.js";
 
 /** The formats there are. A Zarr Vectors store is a Zarr group as well, so it is asked first. */
-export const formats: readonly Format[] = [zarrVectors, zarr, precomputed, packedTree, snapshot, ...interchange];
+export const formats: readonly Format[] = [zarrVectors, zarr, precomputed, packedTree, snapshot, interchange];

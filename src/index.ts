@@ -1,5 +1,6 @@
 /** Octavo, wherever JavaScript runs. In Node, "octavo/node" has the same names and opens files too. */
 import { converter } from "./convert/index.js";
+import { differ } from "./diff/index.js";
 import { datasetOpener } from "./open.js";
 import { locationOpener, webSchemes } from "./store/open.js";
 
@@ -9,12 +10,15 @@ export const openLocation = /* @__PURE__ */ locationOpener(webSchemes);
 export const open = /* @__PURE__ */ datasetOpener(openLocation);
 /** A dataset, or what is at an address, to another address; answers what was copied, what was encoded anew, what was lost. */
 export const convert = /* @__PURE__ */ converter(open, openLocation);
+/** Do two datasets hold the same data, whatever their formats? */
+export const diff = /* @__PURE__ */ differ(open);
 
 export type { DataType, Field, FixedDataType } from "./bytes/dtype.js";
 export type { Json } from "./bytes/json.js";
 export type { ChunkData, CodecSpec, Element, NumericArray, VlenValue } from "./codec/types.js";
 export type { ConvertReport } from "./convert/arrays.js";
 export type { ConvertToOptions } from "./convert/index.js";
+export type { Difference, DifferenceKind, DiffOptions, DiffReport } from "./diff/index.js";
 export {
   Conflict,
   Corrupt,

@@ -1,5 +1,6 @@
 /** Octavo in Node: everything that "octavo" has, and files. */
 import { converter } from "./convert/index.js";
+import { differ } from "./diff/index.js";
 import { datasetOpener } from "./open.js";
 import { locationOpener } from "./store/open.js";
 import { nodeSchemes } from "./store/open-node.js";
@@ -10,6 +11,8 @@ export const openLocation = /* @__PURE__ */ locationOpener(nodeSchemes);
 export const open = /* @__PURE__ */ datasetOpener(openLocation);
 /** A dataset, or what is at an address, to another address; answers what was copied, what was encoded anew, what was lost. */
 export const convert = /* @__PURE__ */ converter(open, openLocation);
+/** Do two datasets hold the same data, whatever their formats? */
+export const diff = /* @__PURE__ */ differ(open);
 
 export * from "./index.js";
 export { type FileStoreOptions, fileStore } from "./store/file.js";

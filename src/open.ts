@@ -26,17 +26,13 @@ export async function detect(
 ): Promise<Detected> {
   const { store, at, file } = location;
   const as = options.as ?? location.format;
-  const named = as === undefined ? formats : formats.filter(({ id }) => id === as);
-  if (named.length === 0) {
-    const known = formats.map(({ id }) => id).join(", ");
-    throw new InvalidInput(`there is no format ${JSON.stringify(as)}; there are: ${known}`);
-  }
+  const named = as === undefined ? formats : await formatsNamed(as);
   const where = `${store.url}/${file ?? at}`.replace(/\/$/, "");
   const candidates = named.filter(({ single }) => (single === true) === (file !== undefined));
   const names = candidates.map(({ name }) => name).join(" or ");
   const get = readOnce(store);
   for (const format of candidates) {
-    const match = await format.detect(store, at, { ...options, get, file });
+    const match = await format.detect(store, at, { ...options, as, get, file });
     if (match !== undefined) return { format, match };
   }
   if (file !== undefined) {
@@ -50,6 +46,18 @@ export async function detect(
     where,
     hint: found ?? "Is the address right? Perhaps the data are one folder further down.",
   });
+}
+
+async function formatsNamed(as: string): Promise<readonly Format[]> {
+  const found = formats.filter(({ id }) => id === as);
+  if (found.length > 0) return found;
+  const known = formats.map(({ id }) => id);
+  for (const format of formats) {
+    const kinds = (await format.kinds?.()) ?? [];
+    if (kinds.includes(as)) return [format];
+    known.push(...kinds);
+  }
+  throw new InvalidInput(`there is no format ${JSON.stringify(as)}; there are: ${known.join(", ")}`);
 }
 
 const LOOKED_AT = 5; // folders, for a hint

@@ -6,13 +6,19 @@ import { type Entry, verbs } from "./verbs.js";
 const WIDTH = 80;
 
 export function overview(version: string): string {
-  const wide = Math.max(...verbs.map(({ name, operands }) => name.length + 1 + operands.length));
+  const rows = verbs.flatMap(({ name, operands, summary, together }, i): (readonly [string, string])[] => {
+    if (together === undefined) return [[`${name} ${operands}`, summary]];
+    if (verbs[i - 1]?.together === together) return [];
+    const names = verbs.filter((other) => other.together === together).map((other) => other.name);
+    return [[names.join(", "), together]];
+  });
+  const wide = Math.max(...rows.map(([called]) => called.length));
   return [
     `octavo ${version}: chunked spatial data, from any store, in any of its formats`,
     "",
     "usage: octavo VERB URL… [options]",
     "",
-    ...verbs.map(({ name, operands, summary }) => `  ${`${name} ${operands}`.padEnd(wide)}  ${summary}`),
+    ...rows.map(([called, does]) => `  ${called.padEnd(wide)}  ${does}`),
     "",
     "A URL is a path, file:, http(s):, s3:, gs:, memory:, a zip file, or a pipeline",
     "such as https://host/a.zip|zip:inner/path. The format is detected.",

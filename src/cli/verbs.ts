@@ -6,8 +6,14 @@ export interface Entry {
   /** What follows the name: "IN OUT"; "[X]" may be left out. */
   readonly operands: string;
   readonly summary: string;
+  /** What it does with its neighbours that say the same: `octavo --help` has one line for them. */
+  readonly together?: string | undefined;
   load(): Promise<Verb>;
 }
+
+const CHANGE = "change a store as one transaction: add, take out, mend";
+const BARE = "sharded bytes by id; octrees over particles";
+const BESIDES = "a guided tour; a completion script for bash, zsh or fish";
 
 export const verbs: readonly Entry[] = [
   {
@@ -53,45 +59,58 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./validate.js")).validate,
   },
   {
+    name: "diff",
+    operands: "A B",
+    summary: "do two datasets hold the same, whatever their formats",
+    load: async () => (await import("./diff.js")).diff,
+  },
+  {
     name: "append",
     operands: "STORE FROM…",
     summary: "add the objects of other datasets, all or none",
+    together: CHANGE,
     load: async () => (await import("./append.js")).append,
   },
   {
     name: "delete",
     operands: "STORE",
     summary: "take objects out of a store, on every level",
+    together: CHANGE,
     load: async () => (await import("./delete.js")).remove,
   },
   {
     name: "repair",
     operands: "URL",
     summary: "write again what follows from the rest of the data",
+    together: CHANGE,
     load: async () => (await import("./repair.js")).repair,
   },
   {
     name: "shard",
     operands: "ACTION URL [TO]",
     summary: "sharded bytes by id: list, get, pack, verify, compact",
+    together: BARE,
     load: async () => (await import("./shard.js")).shard,
   },
   {
     name: "tree",
     operands: "ACTION URL [TO]",
     summary: "octrees over particles: build, query, verify",
+    together: BARE,
     load: async () => (await import("./tree.js")).tree,
   },
   {
     name: "demo",
     operands: "",
     summary: "a guided tour on data it makes itself",
+    together: BESIDES,
     load: async () => (await import("./demo.js")).demo,
   },
   {
     name: "completion",
     operands: "SHELL",
     summary: "a completion script for bash, zsh or fish",
+    together: BESIDES,
     load: async () => (await import("./completion.js")).completion,
   },
 ];

@@ -14,6 +14,8 @@ export interface FormatOptions {
   readonly get?: Store["get"] | undefined;
   /** Of formats that are single values: which one. The prefix is then the path of something inside it, "" for all of it. */
   readonly file?: Key | undefined;
+  /** The format, or the kind of it, that the caller takes it for. */
+  readonly as?: string | undefined;
 }
 
 /** A format's answer to "is this yours?" */
@@ -71,6 +73,8 @@ export interface Format {
   readonly name: string;
   /** Its data are one value each, which calls name as `file`; else they are what lies below a prefix. */
   readonly single?: true | undefined;
+  /** The formats that it stands for, by their ids: many small ones that are loaded when something could be theirs. */
+  kinds?(): Promise<readonly string[]>;
   /** What is there, if it is of this format. */
   detect(store: Store, at: Prefix, options?: FormatOptions): Promise<Match | undefined>;
   /** The dataset that is there; NotFound, Corrupt or Unsupported where that fails. */

@@ -26,6 +26,7 @@ const LAYERS = [
   "format",
   "formats",
   "pyramid",
+  "diff",
   "open",
   "convert",
   "stores",

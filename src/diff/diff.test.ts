@@ -1,0 +1,202 @@
+/** What differs is found and named, and what is the same is the same: whatever the chunks, the order of vertices, and the types. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import "../../test/properties.js";
+import { columnsOf, info, KINDS, random, scene } from "../../test/zarr-vectors-scenes.js";
+import { convertVectors } from "../convert/vectors.js";
+import { openZarrVectors } from "../format/zarr-vectors/index.js";
+import { type BatchParts, createZarrVectors } from "../format/zarr-vectors/write/write.js";
+import type { Geometry, VectorDataset } from "../model/vectors.js";
+import { Prefix } from "../store/key.js";
+import { memoryStore } from "../store/memory.js";
+import { diffDatasets } from "./datasets.js";
+import type { DifferenceKind, DiffOptions } from "./index.js";
+
+const at = Prefix.of("a.zv");
+const float = { kind: "float", size: 4, endian: "little" } as const;
+
+interface Written {
+  readonly chunkShape?: number;
+  readonly groups?: readonly (readonly bigint[])[];
+  readonly objects?: boolean;
+  readonly unit?: string;
+}
+
+async function stored(
+  geometry: Geometry,
+  batch: BatchParts,
+  { chunkShape = 10, groups, objects = true, unit }: Written = {},
+) {
+  const store = memoryStore();
+  const axes = ["x", "y", "z"].map((name) => ({ name, type: "space", ...(unit && { unit }) }));
+  const width = batch.links?.width;
+  const writer = await createZarrVectors(store, at, {
+    geometry,
+    axes,
+    chunkShape: [chunkShape, chunkShape, chunkShape],
+    objects,
+    ids: "sparse",
+    links: width === undefined ? undefined : { width },
+  });
+  await writer.add(batch);
+  if (groups !== undefined) writer.groups(groups, new Map());
+  await writer.commit();
+  return openZarrVectors(store, at);
+}
+
+async function found(a: VectorDataset, b: VectorDataset, options?: DiffOptions): Promise<DifferenceKind[]> {
+  const { equal, counts, differences } = await diffDatasets(a, b, options);
+  const kinds = Object.keys(counts) as DifferenceKind[];
+  expect(equal).toBe(kinds.length === 0);
+  expect(new Set(differences.map(({ kind }) => kind))).toEqual(new Set(kinds));
+  return kinds;
+}
+
+describe.each(KINDS)("%s", (geometry) => {
+  it("are the same in other chunks", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(1e6), async (seed) => {
+        const source = await stored(geometry, scene(geometry, seed));
+        const store = memoryStore();
+        await convertVectors(source, store, at, { chunkShape: 7 });
+        expect(await diffDatasets(source, await openZarrVectors(store, at))).toMatchObject({
+          equal: true,
+          differences: [],
+        });
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  it("differ where a coordinate, a value, an object or a link does", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(1e6), async (seed) => {
+        const batch = scene(geometry, seed);
+        const next = random(seed);
+        const source = await stored(geometry, batch);
+        const positions = batch.positions.slice();
+        positions[Math.floor(positions.length * next())]! += 0.25;
+        const moved = await stored(geometry, { ...batch, positions });
+        expect(await found(source, moved)).toEqual(["positions"]);
+        expect(await found(source, moved, { tolerance: 0.26 })).toEqual([]);
+        expect(await found(source, moved, { tolerance: 0.24 })).toEqual(["positions"]);
+        const [name, column] = [...batch.vertexColumns!][0]!;
+        const values = (column.values as Float32Array).slice();
+        values[Math.floor(values.length * next())]! += 1;
+        const changed = { ...batch, vertexColumns: new Map([...batch.vertexColumns!, [name, { ...column, values }]]) };
+        expect(await found(source, await stored(geometry, changed))).toEqual(["values"]);
+        expect(await found(source, await stored(geometry, changed), { ignore: ["attributes"] })).toEqual([]);
+        const ids = batch.ids!.slice() as BigInt64Array;
+        ids[5] = 77n;
+        const renamed = await stored(geometry, { ...batch, ids });
+        expect(await found(source, renamed)).toEqual(["objects"]);
+        expect(await found(source, renamed, { ignore: ["ids"] })).toEqual([]);
+        const { links } = batch;
+        if (links === undefined || links.ends.length === 0) return;
+        const ends = links.ends.slice();
+        [ends[0], ends[1]] = [ends[1]!, ends[0]!];
+        expect(await found(source, await stored(geometry, { ...batch, links: { ...links, ends } }))).toEqual(["links"]);
+      }),
+      { numRuns: 3 },
+    );
+  });
+});
+
+describe("the order of vertices", () => {
+  const positions = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1);
+  const mesh = (order: readonly number[], faces: readonly number[], ids = 1): BatchParts => ({
+    positions: Float32Array.from(order.flatMap((v) => [...positions.subarray(3 * v, 3 * v + 3)])),
+    parts: Uint32Array.of(0, order.length),
+    objects: Int32Array.of(0),
+    ids: BigInt64Array.of(BigInt(ids)),
+    links: { width: 3, ends: Uint32Array.from(faces, (v) => order.indexOf(v)), columns: new Map() },
+  });
+  it("of a mesh means nothing, its winding does", async () => {
+    const one = await stored("mesh", mesh([0, 1, 2, 3], [0, 1, 2, 1, 3, 2]));
+    expect(await found(one, await stored("mesh", mesh([3, 1, 0, 2], [3, 2, 1, 1, 2, 0])))).toEqual([]);
+    expect(await found(one, await stored("mesh", mesh([3, 1, 0, 2], [3, 1, 2, 1, 2, 0])))).toEqual(["links"]);
+    expect(await found(one, await stored("mesh", mesh([0, 1, 2, 3], [0, 1, 2])))).toEqual(["links"]);
+  });
+  it("of a path is the path", async () => {
+    const path = (order: readonly number[]): BatchParts => {
+      const { links: _, ...batch } = mesh(order, []);
+      return batch;
+    };
+    const one = await stored("polylines", path([0, 1, 2, 3]));
+    expect(await found(one, await stored("streamlines", path([0, 1, 2, 3])))).toEqual([]);
+    expect(await found(one, await stored("polylines", path([0, 2, 1, 3])))).toEqual(["positions"]);
+    expect(await found(one, await stored("polylines", path([0, 1, 2])))).toEqual(["vertices"]);
+  });
+  it("of vertices at the same place is told by what they are linked with", async () => {
+    // Two triangles that share two places, not two vertices: once with one seam, once with the other.
+    const seam = (faces: readonly number[]): BatchParts => ({
+      ...mesh([0, 1, 1, 2, 3], []),
+      links: { width: 3, ends: Uint32Array.from(faces), columns: new Map() },
+    });
+    const one = await stored("mesh", seam([0, 1, 3, 2, 4, 3]));
+    expect(await found(one, await stored("mesh", seam([0, 2, 3, 1, 4, 3])))).toEqual([]);
+    expect(await found(one, await stored("mesh", seam([0, 1, 3, 1, 4, 3])))).toEqual(["links"]);
+  });
+});
+
+describe("points without objects", () => {
+  const cloud = (count: number, seed: number, shift = 0): BatchParts => {
+    const next = random(seed);
+    const rows = Array.from({ length: count }, () => [Math.floor(8 * next()), Math.floor(8 * next()), next(), next()]);
+    const turned = rows.map((_, i) => rows[(i + shift) % count]!);
+    return {
+      positions: Float32Array.from(turned.flatMap((row) => row.slice(0, 3))),
+      vertexColumns: columnsOf([info("w", float), Float32Array.from(turned, (row) => row[3]!)]),
+    };
+  };
+  it.each([256 << 20, 4096])("are the same in any order, within %i bytes", async (maxMemory) => {
+    const one = await stored("points", cloud(300, 1), { objects: false });
+    const turned = await stored("points", cloud(300, 1, 100), { objects: false, chunkShape: 3 });
+    expect(await diffDatasets(one, turned, { maxMemory })).toMatchObject({ equal: true, compared: { vertices: 300 } });
+    const batch = cloud(300, 1, 100);
+    batch.positions[50] = 9;
+    const { counts } = await diffDatasets(one, await stored("points", batch, { objects: false }), { maxMemory });
+    expect(counts).toEqual({ positions: 2 });
+    const more = await stored("points", cloud(301, 1), { objects: false });
+    expect(await found(one, more, { maxMemory })).toContain("positions");
+  });
+});
+
+describe("besides", () => {
+  it("groups, types and units are compared by what they mean", async () => {
+    const batch = scene("streamlines", 5);
+    const one = await stored("streamlines", batch, { groups: [[0n, 1n], [2n]], unit: "micrometer" });
+    expect(
+      await found(one, await stored("streamlines", batch, { groups: [[0n, 1n], [2n]], unit: "micrometer" })),
+    ).toEqual([]);
+    expect(await found(one, await stored("streamlines", batch, { groups: [[0n], [2n]], unit: "micrometer" }))).toEqual([
+      "groups",
+    ]);
+    expect(
+      await found(one, await stored("streamlines", batch, { unit: "micrometer" }), { ignore: ["groups"] }),
+    ).toEqual([]);
+    const positions = Float64Array.from(batch.positions, (value) => value * 1000);
+    const nano = await stored(
+      "streamlines",
+      { ...batch, positions },
+      { groups: [[0n, 1n], [2n]], unit: "nanometer", chunkShape: 10_000 },
+    );
+    expect(await found(one, nano, { tolerance: 1e-4 })).toEqual([]);
+    expect(await found(one, nano, { tolerance: 0 })).not.toContain("space");
+    const doubles = new Map([...batch.objectColumns!].map(([name, own]) => [name, { ...own }]));
+    expect(
+      await found(
+        one,
+        await stored(
+          "streamlines",
+          { ...batch, objectColumns: doubles },
+          { groups: [[0n, 1n], [2n]], unit: "micrometer" },
+        ),
+      ),
+    ).toEqual([]);
+  });
+  it("another kind is another kind", async () => {
+    const one = await stored("points", scene("points", 1));
+    expect(await found(one, await stored("graph", scene("graph", 1)))).toEqual(["geometry"]);
+  });
+});
