@@ -14,6 +14,7 @@ import { step } from "../transactions.js";
 import { writeSome } from "./precomputed-edits.js";
 import { writeMany } from "./precomputed-memory.js";
 import { subjects } from "./precomputed-subjects.js";
+import { buildMany } from "./tree-memory.js";
 import { appendOne, editStep } from "./vector-edits.js";
 import { writeStreamlines } from "./vector-memory.js";
 
@@ -90,4 +91,5 @@ else if (what === "edit-append") await appendObjects(Number(rest[0]), Number(res
 else if (what === "precomputed") await stepOn(rest[0]!);
 else if (what === "precomputed-write") await writeSome(store, Number(rest[0]), Number(rest[1]));
 else if (what === "precomputed-memory") console.log(await writeMany(store, Number(rest[0]), Number(rest[1])));
+else if (what === "tree-memory") console.log((await buildMany(folder, Number(rest[0]), Number(rest[1]))).join(" "));
 else await convert(rest[0]!, Number(rest[1]));

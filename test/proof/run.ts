@@ -76,7 +76,7 @@ function page(): string {
 
 Written by \`npm run proof\`: what is promised, and what the programs in test/proof did to break it. The tests run the same
 programs with smaller numbers. Rows with a v are about Zarr Vectors, with a p about Neuroglancer
-precomputed, R3 to R11 without one about Zarr. The programs have a young space of V8 of 8 MB; R11 and R11v were measured without that limit.
+precomputed, with a t about packed trees, R3 to R11 without one about Zarr. The programs have a young space of V8 of 8 MB; R11 and R11v were measured without that limit.
 
 | # | promise | tried | outcome | time | commit | |
 |---|---|---|---|---|---|---|
