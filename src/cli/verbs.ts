@@ -13,7 +13,7 @@ export interface Entry {
 
 const CHANGE = "change a store as one transaction: add, take out, mend";
 const BARE = "sharded bytes by id; octrees over particles";
-const BESIDES = "a guided tour; a completion script for bash, zsh or fish";
+const BESIDES = "a guided tour; completion for bash, zsh or fish";
 
 export const verbs: readonly Entry[] = [
   {
