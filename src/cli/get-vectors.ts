@@ -1,6 +1,6 @@
 /** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
 import { InvalidInput, NotFound } from "../errors.js";
-import type { ParticleDataset } from "../format/snapshot/dataset.js";
+import type { SnapshotDataset } from "../format/snapshot/dataset.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { choice, count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
 import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
@@ -190,7 +190,7 @@ async function writeSnapshot(
   const { signal } = session;
   const { encodeSnapshot, selectedParticles } = await import("../format/snapshot/write.js");
   const particles = await selectedParticles(dataset, query, { signal, attributes });
-  const bytes = await encodeSnapshot([particles], (dataset as Partial<ParticleDataset>).snapshot);
+  const bytes = await encodeSnapshot([particles], (dataset as Partial<SnapshotDataset>).snapshot);
   const sink = await openSink(file, overwrite, session);
   try {
     await sink.write(bytes);

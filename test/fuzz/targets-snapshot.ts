@@ -11,7 +11,7 @@ import type { Hdf5File, Numeric } from "../../src/format/snapshot/hdf5-file.js";
 import { loadHdf5 } from "../../src/format/snapshot/hdf5-library.js";
 import { openHdf5 } from "../../src/format/snapshot/hdf5-source.js";
 import { writeHdf5 } from "../../src/format/snapshot/hdf5-write.js";
-import { openParticles } from "../../src/format/snapshot/open.js";
+import { openSnapshot } from "../../src/format/snapshot/open.js";
 import { defaultLimits } from "../../src/limits.js";
 import type { Positions } from "../../src/model/vectors.js";
 import { Key, Prefix } from "../../src/store/key.js";
@@ -74,7 +74,7 @@ const joined = (parts: readonly Positions[]): Float64Array => Float64Array.from(
 async function ask(bytes: Uint8Array): Promise<void> {
   const store = await stored(bytes);
   for await (const _ of snapshot.validate(store, Prefix.root, { file, limits }));
-  const dataset = await openParticles(store, file, undefined, { limits });
+  const dataset = await openSnapshot(store, file, { limits });
   await dataset.select({ sphere: [1, 1, 1, 5] }).read({ limits });
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ParticleDataset } from "../../src/format/snapshot/dataset.js";
+import type { SnapshotDataset } from "../../src/format/snapshot/dataset.js";
 import { encodeSnapshot, selectedParticles } from "../../src/format/snapshot/write.js";
 import { open } from "../../src/node.js";
 import { fixtures } from "../fixtures.js";
@@ -13,7 +13,7 @@ const reason = missingPeer("packed-tree");
 const folder = mkdtempSync(join(tmpdir(), "octavo-snapshot-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const gas = () => open(join(fixtures("hdf5"), "snap_010.0.hdf5")) as Promise<ParticleDataset>;
+const gas = () => open(join(fixtures("hdf5"), "snap_010.0.hdf5")) as Promise<SnapshotDataset>;
 const path = join(folder, "gas.hdf5");
 
 describe.skipIf(reason !== undefined)(
@@ -45,7 +45,7 @@ describe.skipIf(reason !== undefined)(
       const output = join(folder, "cubes.hdf5");
       const { sphere } = JSON.parse(runPeer("packed-tree", "snapshot.py", "cubes", path, output, "PartType0"));
       const query = { sphere: [50, 50, 50, 20] };
-      const { positions, vertexColumns } = await ((await open(output)) as ParticleDataset).select(query).read();
+      const { positions, vertexColumns } = await ((await open(output)) as SnapshotDataset).select(query).read();
       const numbers = Array.from(vertexColumns.get("index")!.values as BigInt64Array, Number);
       expect([...numbers].sort((a, b) => a - b)).toEqual(sphere);
       const all = (await (await gas()).select(query).read()).positions;

@@ -1,4 +1,17 @@
-/** PackedTree: octrees over particles, read, verified, built and asked. */
+/** PackedTree: octrees over particles, read, verified, built and asked; and the particles in HDF5 that they are made of. */
+export { type CubeParticles, type Cubes, joinCubes, nearestInCubes, particlesInCubes } from "../snapshot/cubes.js";
+export type { SnapshotDataset } from "../snapshot/dataset.js";
+export { snapshot } from "../snapshot/format.js";
+export { type OpenSnapshotOptions, openCubes, openSnapshot, snapshotTypes } from "../snapshot/open.js";
+export type { ParticleType, Snapshot } from "../snapshot/snapshot.js";
+export {
+  encodeSnapshot,
+  type NewParticles,
+  numberedParticles,
+  type SelectionOptions,
+  selectedParticles,
+  writeSnapshot,
+} from "../snapshot/write.js";
 export { TreeBox, type Triple } from "./box.js";
 export { type BuildTreeOptions, type BuiltTree, buildTree, type ParticlePositions } from "./build.js";
 export { encodeTree } from "./encode.js";

@@ -8,7 +8,7 @@ import { chooseType, type ParticleType, readFields, type Snapshot } from "./snap
 import { cutPieces, type ParticleTable, particleSource } from "./source.js";
 
 /** Particles, with the snapshot that they are of where there is one. */
-export interface ParticleDataset extends VectorDataset {
+export interface SnapshotDataset extends VectorDataset {
   /** The name of their type. */
   readonly type: string;
   readonly snapshot?: Snapshot | undefined;
@@ -30,7 +30,7 @@ export async function snapshotDataset(
   snapshot: Snapshot,
   named: string | undefined,
   options: ReadOptions = {},
-): Promise<ParticleDataset> {
+): Promise<SnapshotDataset> {
   const type = chooseType(snapshot, named);
   const fields = readFields(type);
   const table = { group: type.name, fields, pieces: cutPieces(type.parts, fields) };
@@ -61,7 +61,7 @@ function others({ types }: Snapshot, type: ParticleType, named: string | undefin
   ];
 }
 
-export function particleDataset(particles: ParticleData): ParticleDataset {
+export function particleDataset(particles: ParticleData): SnapshotDataset {
   const { where, version, table, bounds, attributes, notes, snapshot } = particles;
   const source = particleSource(table);
   const size = bounds.max.map((high, axis) => high - bounds.min[axis]!);

@@ -34,7 +34,7 @@ export const snapshot: Format = {
 };
 
 async function openAt(store: Store, at: Prefix, options: FormatOptions = {}) {
-  return (await reader()).openParticles(store, fileOf(options), typeAt(at), options);
+  return (await reader()).openSnapshot(store, fileOf(options), { ...options, type: typeAt(at) });
 }
 
 function fileOf({ file }: FormatOptions): Key {

@@ -6,29 +6,44 @@ import { NotFound } from "../../errors.js";
 import { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { type Cubes, cubeTypes, readCubes } from "./cubes.js";
-import { type ParticleDataset, particleDataset, snapshotDataset } from "./dataset.js";
+import { particleDataset, type SnapshotDataset, snapshotDataset } from "./dataset.js";
 import { type Hdf5Source, openHdf5, type SourceOptions } from "./hdf5-source.js";
-import { COORDINATES, openSnapshot, type ParticleType, readFields, typeNamed } from "./snapshot.js";
+import { COORDINATES, type ParticleType, readFields, readSnapshot, typeNamed } from "./snapshot.js";
 import { cutPieces } from "./source.js";
 
-/** The particles in a file, of one type. */
-export async function openParticles(
+/** How to open particles in HDF5. */
+export interface OpenSnapshotOptions extends SourceOptions {
+  /** The type of particles: "PartType0", or gas, dm, stars, bh, neutrinos; the first that the file has, unless told. */
+  readonly type?: string | undefined;
+}
+
+/** The particles of one type, of a snapshot or of Cubes. */
+export async function openSnapshot(
   store: Store,
   key: Key,
-  named: string | undefined,
-  options: SourceOptions = {},
-): Promise<ParticleDataset> {
+  { type: named, ...options }: OpenSnapshotOptions = {},
+): Promise<SnapshotDataset> {
   const source = await openHdf5(store, key, options);
   const type = named === undefined ? undefined : typeNamed(named);
   const cubes = source.use((file) => (cubeTypes(file).length === 0 ? undefined : readCubes(file, type)));
-  if (cubes === undefined) return snapshotDataset(await openSnapshot(store, key, options), named, options);
+  if (cubes === undefined) return snapshotDataset(await readSnapshot(store, key, options), named, options);
   return cubesDataset(source, cubes, await findSorted(store, key, source, cubes, options));
 }
 
+/** The trees over the particles of one type that a file of Cubes has; the first type, unless told. */
+export async function openCubes(
+  store: Store,
+  key: Key,
+  { type, ...options }: OpenSnapshotOptions = {},
+): Promise<Cubes> {
+  const source = await openHdf5(store, key, options);
+  return source.use((file) => readCubes(file, type === undefined ? undefined : typeNamed(type)));
+}
+
 /** The types of particles in a file. */
-export async function particleTypes(store: Store, key: Key, options: SourceOptions = {}): Promise<readonly string[]> {
+export async function snapshotTypes(store: Store, key: Key, options: SourceOptions = {}): Promise<readonly string[]> {
   const cubes = (await openHdf5(store, key, options)).use(cubeTypes);
-  return cubes.length > 0 ? cubes : (await openSnapshot(store, key, options)).types.map(({ name }) => name);
+  return cubes.length > 0 ? cubes : (await readSnapshot(store, key, options)).types.map(({ name }) => name);
 }
 
 /** The file with the particles in the order of the cubes. */
@@ -56,7 +71,7 @@ export async function findSorted(
 }
 
 /** A cube is a piece, or several; the space of each is known. */
-function cubesDataset({ where }: Hdf5Source, cubes: Cubes, sorted: Hdf5Source): ParticleDataset {
+function cubesDataset({ where }: Hdf5Source, cubes: Cubes, sorted: Hdf5Source): SnapshotDataset {
   const { trees, starts, type: name, version } = cubes;
   const count = starts[trees.length]!;
   if (count === 0) throw new NotFound(`${where} has no particles`, { where });

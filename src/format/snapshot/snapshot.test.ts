@@ -13,22 +13,21 @@ import { fileStore } from "../../store/file.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
-import { type CubeParticles, joinCubes, nearestInCubes, particlesInCubes, readCubes } from "./cubes.js";
-import type { ParticleDataset } from "./dataset.js";
+import { type CubeParticles, joinCubes, nearestInCubes, particlesInCubes } from "./cubes.js";
+import type { SnapshotDataset } from "./dataset.js";
 import { snapshot } from "./format.js";
 import type { Numeric } from "./hdf5-file.js";
 import { loadHdf5 } from "./hdf5-library.js";
-import { openHdf5 } from "./hdf5-source.js";
 import { writeHdf5 } from "./hdf5-write.js";
-import { openParticles } from "./open.js";
-import { encodeSnapshot, numberedParticles, selectedParticles } from "./write.js";
+import { openCubes, openSnapshot } from "./open.js";
+import { encodeSnapshot, numberedParticles, selectedParticles, writeSnapshot } from "./write.js";
 
 const golden = fixtures("hdf5");
 const trees = join(fixtures("packed-tree"), "cubes");
 const folder = mkdtempSync(join(tmpdir(), "octavo-snapshot-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const opened = (name: string, at = golden) => open(join(at, name)) as Promise<ParticleDataset>;
+const opened = (name: string, at = golden) => open(join(at, name)) as Promise<SnapshotDataset>;
 const floats = (path: string): Float64Array => new Float64Array(new Uint8Array(readFileSync(path)).buffer);
 const gas = () => new Float32Array(new Uint8Array(readFileSync(join(golden, "snap_010.PartType0.f32"))).buffer);
 
@@ -164,7 +163,7 @@ async function made(
   await store.set(Key.of("made.hdf5"), bytes);
   return store;
 }
-const particles = (store: Store, type?: string) => openParticles(store, Key.of("made.hdf5"), type);
+const particles = (store: Store, type?: string) => openSnapshot(store, Key.of("made.hdf5"), { type });
 
 test("boxes of 1, 3 and 6 numbers, and none", async () => {
   const bounds = async (box: readonly number[]) => (await particles(await made({ BoxSize: box }))).bounds;
@@ -194,7 +193,7 @@ describe("what is written back", () => {
     const sphere = [50, 50, 50, 30];
     const store = memoryStore();
     const chosen = await selectedParticles(dataset, { sphere });
-    await store.set(Key.of("made.hdf5"), await encodeSnapshot([chosen], dataset.snapshot));
+    await writeSnapshot(store, Key.of("made.hdf5"), [chosen], dataset.snapshot);
     const mini = await particles(store);
     const expected = within(gas(), sphere);
     expect(expected.length).toBeGreaterThan(50);
@@ -233,8 +232,7 @@ describe("Cubes", () => {
   const order = new Uint32Array(new Uint8Array(readFileSync(join(trees, "cubes_saved.idx.u32"))).buffer);
   const sorted = Float64Array.from({ length: original.length }, (_, i) => original[3 * order[(i / 3) | 0]! + (i % 3)]!);
   let joined: CubeParticles;
-  const cubesIn = async (name: string, at: string) =>
-    (await openHdf5(fileStore(at), Key.of(name))).use((file) => readCubes(file));
+  const cubesIn = (name: string, at: string) => openCubes(fileStore(at), Key.of(name));
   beforeAll(async () => {
     joined = await joinCubes(await cubesIn("cubes_saved.hdf5", trees), sorted, order);
   });

@@ -51,7 +51,7 @@ const WORDS = new Map([
 ]);
 
 /** The snapshot that a file is, or is a part of. */
-export async function openSnapshot(store: Store, key: Key, options: SourceOptions = {}): Promise<Snapshot> {
+export async function readSnapshot(store: Store, key: Key, options: SourceOptions = {}): Promise<Snapshot> {
   const source = await openHdf5(store, key, options);
   const first = source.use((file) => look(file));
   const files: Hdf5Source[] = [];

@@ -4,7 +4,7 @@ import type { Finding, ValidateOptions } from "../../model/format.js";
 import type { Positions, VectorDataset } from "../../model/vectors.js";
 import type { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
-import { openParticles, particleTypes } from "./open.js";
+import { openSnapshot, snapshotTypes } from "./open.js";
 import { failure, finding, rules } from "./rules.js";
 
 export async function* validateParticles(
@@ -17,9 +17,9 @@ export async function* validateParticles(
   const where = `${store.url}/${key}`;
   const datasets: VectorDataset[] = [];
   try {
-    const types = type === undefined ? await particleTypes(store, key, options) : [type];
+    const types = type === undefined ? await snapshotTypes(store, key, options) : [type];
     for (const own of types.length === 0 ? [undefined] : types)
-      datasets.push(await openParticles(store, key, own, options));
+      datasets.push(await openSnapshot(store, key, { ...options, type: own }));
   } catch (error) {
     yield failure("opens", where, error);
     return;

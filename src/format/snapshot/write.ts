@@ -6,7 +6,9 @@ import { InvalidInput, LimitExceeded, Unsupported } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, Positions, Query, VectorDataset } from "../../model/vectors.js";
 import { ColumnsBuilder, copyRuns, roomLike } from "../../query/columns.js";
-import type { ParticleDataset } from "./dataset.js";
+import type { Key } from "../../store/key.js";
+import type { Store } from "../../store/types.js";
+import type { SnapshotDataset } from "./dataset.js";
 import type { Hdf5Attribute, Numeric } from "./hdf5-file.js";
 import { loadHdf5 } from "./hdf5-library.js";
 import { WHOLE_BYTES } from "./hdf5-source.js";
@@ -39,13 +41,13 @@ export async function selectedParticles(
   const answer = await dataset.select(query).read({ signal, attributes, limits: room });
   if (answer.geometry !== "points" || answer.dims !== 3)
     throw new InvalidInput(`a snapshot holds points of three axes, and ${dataset.url} has ${answer.geometry}`);
-  const { type = "PartType1" } = dataset as Partial<ParticleDataset>;
+  const { type = "PartType1" } = dataset as Partial<SnapshotDataset>;
   return { type, positions: answer.positions, columns: answer.vertexColumns };
 }
 
 /** The particles with these numbers, in this order; a number is the place among all of their type. */
 export async function numberedParticles(
-  dataset: ParticleDataset,
+  dataset: SnapshotDataset,
   numbers: ArrayLike<number>,
   { attributes, ...options }: SelectionOptions = {},
 ): Promise<NewParticles> {
@@ -76,7 +78,17 @@ export async function numberedParticles(
   return { type: dataset.type, positions, columns: builder.done() };
 }
 
-/** Particles as the bytes of a snapshot; `like` is the one that they come from. */
+/** Writes particles, a list of each type, as a snapshot; `like` is the one that they come from, whose header and units go along. */
+export async function writeSnapshot(
+  store: Store,
+  key: Key,
+  particles: readonly NewParticles[],
+  like?: Snapshot | undefined,
+): Promise<void> {
+  await store.set(key, await encodeSnapshot(particles, like));
+}
+
+/** The same as bytes. */
 export async function encodeSnapshot(
   particles: readonly NewParticles[],
   like?: Snapshot | undefined,
