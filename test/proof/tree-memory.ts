@@ -1,7 +1,7 @@
 /** Trees over more particles than memory holds: the bytes and the order are those of a build in memory, and the peak stays below the cap. */
 import { buildTreeOnDisk } from "../../src/format/packed-tree/external.js";
 import type { ParticleStream } from "../../src/format/packed-tree/external-types.js";
-import { encodeRows } from "../../src/format/packed-tree/file/write.js";
+import { writeRows } from "../../src/format/packed-tree/file/write.js";
 import { buildTree, encodeTree, openParticleFile } from "../../src/format/packed-tree/index.js";
 import { fileStore } from "../../src/store/file.js";
 import { Key } from "../../src/store/key.js";
@@ -57,9 +57,7 @@ export async function buildMany(
 
 async function write(folder: string, count: number, maxMemory: number): Promise<void> {
   const tree = await buildTreeOnDisk(generated(count), { scratch: () => scratchFile(folder), maxMemory, created: 0 });
-  const sink = await fileStore(folder, { durability: "none" }).write(FILE);
-  for await (const piece of encodeRows(tree)) await sink.write(piece);
-  await sink.commit();
+  await writeRows(fileStore(folder, { durability: "none" }), FILE, tree);
   tree.close();
 }
 

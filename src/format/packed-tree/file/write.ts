@@ -42,7 +42,25 @@ export async function writeParticles(
   particles: Particles,
   options: WriteParticlesOptions = {},
 ): Promise<void> {
-  const pieces = encodeParticles(particles, options);
+  await writePieces(store, file, encodeParticles(particles, options), options);
+}
+
+/** The same of particles that may lie anywhere. */
+export async function writeRows(
+  store: Store,
+  file: Key,
+  rows: TreeRows,
+  options: Omit<WriteParticlesOptions, "attributes"> = {},
+): Promise<void> {
+  await writePieces(store, file, encodeRows(rows, options.about), options);
+}
+
+async function writePieces(
+  store: Store,
+  file: Key,
+  pieces: AsyncIterable<Uint8Array>,
+  options: CallOptions,
+): Promise<void> {
   const sink = await store.write(file, options);
   try {
     for await (const piece of pieces) {
@@ -109,8 +127,7 @@ async function* pieces(rows: TreeRows, about: JsonObject, place: () => number): 
     yield* samplePieces(fields, sample, sampled, i === 0);
     yield padding();
   }
-  const size = rows.precision === "float32" ? 4 : 8;
-  const tables = [all, sampled].map((blocks) => encodePages(blocks, size));
+  const tables = [all, sampled].map(encodePages);
   const pages = { offset: place() };
   for (const table of tables) yield* table.pages;
   yield padding();
