@@ -48,7 +48,8 @@ async function build(positions: Float64Array): Promise<BuiltTree> {
   const pool = Number(workers) > 0 ? createPool({ size: Number(workers), workerUrl: program }) : undefined;
   out.build = out["build wall"] = out.memory = Infinity;
   let built: BuiltTree | undefined;
-  for (let i = 0; i < 4; i++) {
+  const rounds = positions.length >= 3e7 ? 5 : 15;
+  for (let i = 0; i < rounds; i++) {
     built = undefined;
     globalThis.gc?.();
     writeFileSync("/proc/self/clear_refs", "5");
