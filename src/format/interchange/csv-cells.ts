@@ -20,9 +20,16 @@ export interface Rows {
   readonly end: number;
 }
 
-export const [TAB, NEWLINE, RETURN, SPACE, QUOTE] = [9, 10, 13, 32, 34];
+export const TAB = 9;
+export const NEWLINE = 10;
+export const RETURN = 13;
+export const SPACE = 32;
+export const QUOTE = 34;
 
-/** `last`: no more comes after these bytes. `bad` is told of rows with other numbers of cells, which are left out then. */
+/** New memory costs more than what is put there. */
+let kept = new Int32Array(1 << 12);
+
+/** `last`: no more comes after these bytes. `bad` is told of rows with other numbers of cells, which are left out then. The cells are good until the next call. */
 export function splitRows(
   bytes: Uint8Array,
   { delimiter, width }: Dialect,
@@ -31,22 +38,31 @@ export function splitRows(
 ): Rows {
   const size = bytes.length;
   const blanks = delimiter === SPACE;
-  let cells = new Int32Array(Math.max(64, size >> 1));
-  let [n, at, end] = [0, 0, 0];
+  const other = blanks ? TAB : delimiter;
+  let cells = kept;
+  let n = 0;
+  let at = 0;
+  let end = 0;
   while (at < size) {
-    const [first, start] = [n, at];
-    let [broken, open] = [false, true];
+    const first = n;
+    const start = at;
+    let broken = false;
+    let open = true;
     while (open) {
-      let byte = bytes[at];
-      if (blanks) while (byte === SPACE || byte === TAB) byte = bytes[++at];
-      if (blanks && n > first && (byte === NEWLINE || byte === RETURN || byte === undefined)) {
-        if (byte === RETURN) at++;
-        break;
+      if (blanks) {
+        while (at < size && (bytes[at] === SPACE || bytes[at] === TAB)) at++;
+        if (n > first && (at === size || bytes[at] === NEWLINE || bytes[at] === RETURN)) {
+          if (bytes[at] === RETURN) at++;
+          break;
+        }
       }
-      if (n + 2 > cells.length) cells = grown(cells);
+      if (n + 2 > cells.length) {
+        cells = grown(cells);
+        kept = cells;
+      }
       let from = at;
-      let to: number;
-      if (byte === QUOTE) {
+      let to = at;
+      if (at < size && bytes[at] === QUOTE) {
         from = ++at;
         let doubled = false;
         for (;;) {
@@ -56,22 +72,21 @@ export function splitRows(
           at = to + 2;
         }
         if (to < 0 && !last) return { bytes, count: first / 2 / width, cells, end };
-        at = to < 0 ? size : to + 1;
         broken ||= to < 0;
-        if (bytes[at] === RETURN) at++;
-        byte = bytes[at];
-        broken ||= !(byte === delimiter || byte === NEWLINE || byte === undefined || (blanks && byte === TAB));
+        at = to < 0 ? size : to + 1;
         if (doubled) to = ~to;
-        while (byte !== undefined && byte !== delimiter && byte !== NEWLINE) byte = bytes[++at];
+        if (at < size && bytes[at] === RETURN) at++;
+        const after = at;
+        at = cellEnd(bytes, at, delimiter, other);
+        broken ||= at > after;
       } else {
-        if (blanks) while (byte !== undefined && byte !== SPACE && byte !== NEWLINE && byte !== TAB) byte = bytes[++at];
-        else while (byte !== undefined && byte !== delimiter && byte !== NEWLINE) byte = bytes[++at];
+        at = cellEnd(bytes, at, delimiter, other);
         to = at;
-        if (byte !== delimiter && to > from && bytes[to - 1] === RETURN) to--;
+        if (to > from && bytes[to - 1] === RETURN && (at === size || bytes[at] === NEWLINE)) to--;
       }
       cells[n++] = from;
       cells[n++] = to;
-      open = byte === delimiter || (blanks && byte === TAB);
+      open = at < size && bytes[at] !== NEWLINE;
       if (open) at++;
     }
     if (at >= size && !last) return { bytes, count: first / 2 / width, cells, end };
@@ -85,6 +100,18 @@ export function splitRows(
     }
   }
   return { bytes, count: n / 2 / width, cells, end };
+}
+
+/** Where the next separator or the end of the line is. */
+function cellEnd(bytes: Uint8Array, from: number, delimiter: number, other: number): number {
+  const size = bytes.length;
+  let at = from;
+  while (at < size) {
+    const byte = bytes[at]!;
+    if (byte === delimiter || (byte <= NEWLINE && (byte === NEWLINE || byte === other))) break;
+    at++;
+  }
+  return at;
 }
 
 function grown(cells: Int32Array): Int32Array<ArrayBuffer> {

@@ -14,7 +14,15 @@ import type { AttributeInfo } from "../../model/attributes.js";
 import { RETURN, type Rows, SPACE, TAB } from "./csv-cells.js";
 import { parseNumber } from "./text.js";
 
-const [INT, NEGATIVE, WIDE, FLOAT, BOOL, EMPTY, TEXT, PADDED, LIST] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const INT = 1;
+const NEGATIVE = 2;
+const WIDE = 4;
+const FLOAT = 8;
+const BOOL = 16;
+const EMPTY = 32;
+const TEXT = 64;
+const PADDED = 128;
+const LIST = 256;
 
 /** Adds what the cells of these rows are to what those before were. */
 export function lookAt(
@@ -40,7 +48,8 @@ export function lookAt(
 const isBlank = (byte: number | undefined): boolean => byte === SPACE || byte === TAB || byte === RETURN;
 
 function kindOf(bytes: Uint8Array, begin: number, end: number): number {
-  let [from, to] = [begin, end];
+  let from = begin;
+  let to = end;
   while (from < to && isBlank(bytes[from])) from++;
   while (from < to && isBlank(bytes[to - 1])) to--;
   if (from === to) return EMPTY;
@@ -130,7 +139,8 @@ export function numbersAt(
 ): Float64Array {
   const out = new Float64Array(count * channels);
   for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
-    let [from, to] = [cells[at]!, cells[at + 1]!];
+    let from = cells[at]!;
+    let to = cells[at + 1]!;
     if (channels > 1) out.set(listAt(bytes, from, to, channels)!, row * channels);
     else {
       while (from < to && isBlank(bytes[from])) from++;
@@ -141,7 +151,7 @@ export function numbersAt(
   return out;
 }
 
-/** A column of whole numbers, all 64 bits exact. */
+/** A column of whole numbers, all 64 bits exact; what is none is `absent`. */
 export function integersAt(
   { bytes, cells, count }: Rows,
   width: number,
@@ -149,9 +159,10 @@ export function integersAt(
   out: BigInt64Array | BigUint64Array,
   absent: bigint,
 ): void {
-  const words = new Uint32Array(out.buffer);
+  const words = new Uint32Array(out.buffer, out.byteOffset);
   for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
-    let [from, to] = [cells[at]!, cells[at + 1]!];
+    let from = cells[at]!;
+    let to = cells[at + 1]!;
     while (from < to && isBlank(bytes[from])) from++;
     while (from < to && isBlank(bytes[to - 1])) to--;
     const minus = bytes[from] === 0x2d;
@@ -161,16 +172,20 @@ export function integersAt(
       continue;
     }
     const middle = Math.max(from, to - 9);
-    let [head, tail] = [0, 0];
+    let head = 0;
+    let tail = 0;
     for (let i = from; i < middle; i++) head = head * 10 + bytes[i]! - 48;
     for (let i = middle; i < to; i++) tail = tail * 10 + bytes[i]! - 48;
-    if (head < 4_000_000 && !minus) {
-      const value = head * 1e9 + tail; // below 2^53
-      words[2 * row] = value;
-      words[2 * row + 1] = value / 2 ** 32;
-    } else {
-      const value = BigInt(head) * 1_000_000_000n + BigInt(tail);
-      out[row] = minus ? -value : value;
+    // head × 10^9 + tail in parts that doubles hold exactly: at most 20 digits came this far.
+    const upper = Math.floor(head / 65536) * 1e9;
+    const lower = (head % 65536) * 1e9 + tail + (upper % 65536) * 65536;
+    let low = lower % 2 ** 32;
+    let high = Math.floor(upper / 65536) + Math.floor(lower / 2 ** 32);
+    if (minus) {
+      low = low === 0 ? 0 : 2 ** 32 - low;
+      high = 2 ** 32 - high - (low === 0 ? 0 : 1);
     }
+    words[2 * row] = low;
+    words[2 * row + 1] = high;
   }
 }

@@ -42,7 +42,8 @@ async function csvTable(file: InputFile, options: OpenFileOptions): Promise<Tabl
     where,
     version: name.slice(name.lastIndexOf(".") + 1).toUpperCase(),
     columns: names.map((own, column): NamedColumn => ({ name: own, channels: lists[column]! })),
-    index: (wanted, now) => indexOf({ file, dialect, names, offset, line, lists, onBad: options.onBad }, wanted, now),
+    index: (wanted, id, now) =>
+      indexOf({ file, dialect, names, offset, line, lists, onBad: options.onBad }, wanted, id, now),
   };
 }
 
@@ -92,13 +93,19 @@ interface Body {
   readonly onBad: OpenFileOptions["onBad"];
 }
 
-async function indexOf(body: Body, wanted: readonly string[], options: ReadOptions): Promise<TableIndex> {
+async function indexOf(
+  body: Body,
+  wanted: readonly string[],
+  id: string | undefined,
+  options: ReadOptions,
+): Promise<TableIndex> {
   const { file, dialect, names, offset, lists, onBad } = body;
   const { where } = file;
   const columns = wanted.map((name) => names.indexOf(name));
   const kinds = new Uint16Array(names.length);
   const pieces: { readonly offset: number; readonly length: number; readonly line: number; readonly rows: number }[] =
     [];
+  const ids: BigUint64Array[] = []; // found on the way: reading all of it again would cost as much as this
   let [rest, at, line] = [new Uint8Array(), offset, body.line];
 
   function take(bytes: Uint8Array, last: boolean): number {
@@ -108,6 +115,11 @@ async function indexOf(body: Body, wanted: readonly string[], options: ReadOptio
       onBad(problem);
     });
     lookAt(rows, dialect.width, columns, kinds, lists);
+    if (id !== undefined) {
+      const own = new BigUint64Array(rows.count);
+      integersAt(rows, dialect.width, names.indexOf(id), own, 0n);
+      ids.push(own);
+    }
     if (rows.count > 0) pieces.push({ offset: at, length: rows.end, line, rows: rows.count });
     line += countLines(bytes, rows.end);
     at += rows.end;
@@ -129,6 +141,7 @@ async function indexOf(body: Body, wanted: readonly string[], options: ReadOptio
   );
   return {
     types,
+    ids: id === undefined ? undefined : joinedIds(ids),
     rows: Uint32Array.from(pieces, ({ rows }) => rows),
     bytes: Float64Array.from(pieces, ({ length }) => length),
     async read(piece, some, now) {
@@ -178,4 +191,14 @@ function columnOf(
       return { info, values };
     }
   }
+}
+
+function joinedIds(blocks: readonly BigUint64Array[]): BigUint64Array {
+  const all = new BigUint64Array(blocks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const block of blocks) {
+    all.set(block, at);
+    at += block.length;
+  }
+  return all;
 }

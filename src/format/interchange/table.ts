@@ -32,13 +32,15 @@ export interface Table {
   readonly rows?: number | undefined;
   readonly header?: JsonObject | undefined;
   readonly notes?: readonly string[] | undefined;
-  /** Finds out what is in these columns, and where rows are. */
-  index(names: readonly string[], options: ReadOptions): Promise<TableIndex>;
+  /** Finds out what is in these columns, and where rows are; `id` is the one of ids. */
+  index(names: readonly string[], id: string | undefined, options: ReadOptions): Promise<TableIndex>;
 }
 
 export interface TableIndex {
   /** The type of each column; one that cannot be a column of values is missing. */
   readonly types: ReadonlyMap<string, AttributeInfo>;
+  /** The bits of all ids, where the column of ids has whole numbers and these came along. */
+  readonly ids?: BigUint64Array | undefined;
   /** Rows, and bytes in the file, of each piece. */
   readonly rows: Uint32Array;
   readonly bytes: Float64Array;
@@ -64,7 +66,7 @@ export function tableContent(table: Table, given: TableOptions = {}): FileConten
     vertices: rows === undefined ? undefined : ends.length * rows,
     objects: rows !== undefined && (isLine || roles.id?.asked === true) ? rows : undefined,
     async index(options) {
-      const index = await table.index(roles.names, options);
+      const index = await table.index(roles.names, roles.id?.name, options);
       const ids = await idsOf(index, roles, isLine || relationships.length > 0, where, options);
       return mapped(index, roles, ids, scale, where);
     },
@@ -94,8 +96,10 @@ async function idsOf(
   if (id?.asked && !isWhole)
     throw new InvalidInput(`${where}: the column ${id.name} should have whole numbers as ids`, { where });
   if (id !== undefined && isWhole) {
-    const ids = dtype.kind === "uint" && dtype.size === 8 ? new BigUint64Array(total) : new BigInt64Array(total);
-    for (let piece = 0, at = 0; piece < index.rows.length; piece++) {
+    const bits = index.ids ?? new BigUint64Array(total);
+    const ids = dtype.kind === "uint" && dtype.size === 8 ? bits : new BigInt64Array(bits.buffer);
+    const known = index.ids !== undefined && index.types.get(id.name)!.absent === undefined;
+    for (let piece = 0, at = 0; !known && piece < index.rows.length; piece++) {
       const { info, values } = (await index.read(piece, [id.name], options)).get(id.name)!;
       const own = values as NumericArray;
       const empty = info.absent === undefined ? -1 : (values as readonly unknown[]).indexOf(info.absent);
