@@ -13,6 +13,7 @@ const SIGNATURE = [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]; // "\x89HDF\
 /** The parts that need the library. */
 const reader = () => import("./open.js");
 
+/** Particles in HDF5, read and validated; what is written is a file that `writeSnapshot` makes. */
 export const snapshot: Format = {
   id: "snapshot",
   name: "a snapshot of particles in HDF5",

@@ -25,6 +25,7 @@ import type { SampleLevel } from "./sample.js";
 /** The parts of a file: all particles, and those of the sample again. */
 export const ALL = 0;
 export const SAMPLE = 1;
+/** One of them. */
 export type Part = typeof ALL | typeof SAMPLE;
 
 /** Values of all particles, block after block, and of the sample. */
