@@ -16,4 +16,6 @@ export const diff = /* @__PURE__ */ differ(open);
 
 export * from "./index.js";
 export { type FileStoreOptions, fileStore } from "./store/file.js";
+export type { ScratchFile } from "./store/scratch.js";
+export { scratchFile } from "./store/scratch-file.js";
 export * from "./stores.js";

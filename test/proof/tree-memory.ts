@@ -17,7 +17,7 @@ const FILE = Key.of("all.ptree");
 const BATCH = 2 ** 18;
 
 /** So many particles: half of them everywhere, half in clusters, each of them around a place of its own. */
-const generated = (count: number): ParticleStream => ({
+export const generated = (count: number): ParticleStream => ({
   count,
   async *batches() {
     for (let first = 0, seed = 1; first < count; first += BATCH, seed++)

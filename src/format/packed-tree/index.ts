@@ -15,6 +15,8 @@ export {
 export { TreeBox, type Triple } from "./box.js";
 export { type BuildTreeOptions, type BuiltTree, buildTree, type ParticlePositions } from "./build.js";
 export { encodeTree } from "./encode.js";
+export { type BuildOnDiskOptions, buildTreeOnDisk, type TreeOnDisk } from "./external.js";
+export type { ParticleBatch, ParticleStream } from "./external-types.js";
 export type { Blocks, Boxes, Pages } from "./file/blocks.js";
 export { openParticles, type ParticleDataset } from "./file/dataset.js";
 export type { Description, FileColumn, Part } from "./file/description.js";
@@ -24,7 +26,7 @@ export type { Span } from "./file/plan.js";
 export { type BlockOptions, openParticleFile, type ParticleFile } from "./file/read.js";
 export type { TreeRows } from "./file/rows.js";
 export type { SampleLevel } from "./file/sample.js";
-export { encodeParticles, encodeRows, type WriteParticlesOptions, writeParticles } from "./file/write.js";
+export { encodeParticles, encodeRows, type WriteParticlesOptions, writeParticles, writeRows } from "./file/write.js";
 export type { TreeHeader } from "./header.js";
 export { type NearestOptions, type Neighbours, nearestParticles } from "./nearest.js";
 export type { Nodes } from "./nodes.js";
