@@ -13,6 +13,7 @@ export interface Kind {
 }
 
 export const kinds: readonly Kind[] = [
+  { id: "trk", name: "TrackVis tracks (TRK)", extensions: ["trk"], load: () => import("./trk.js") },
   { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
   { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
   { id: "csv", name: "table in text (CSV)", extensions: ["csv", "txt"], load: () => import("./csv.js") },
@@ -29,6 +30,7 @@ export const kinds: readonly Kind[] = [
     load: async () => ({ file: (await import("./csv.js")).xyz }),
   },
   { id: "ply", name: "PLY", extensions: ["ply"], load: () => import("./ply.js") },
+  { id: "obj", name: "Wavefront OBJ", extensions: ["obj"], load: () => import("./obj.js") },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

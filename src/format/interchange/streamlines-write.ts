@@ -115,11 +115,11 @@ export function floatPositions(positions: Positions, losses: Losses): Float32Arr
   return out;
 }
 
-/** InvalidInput where a coordinate is no number, in formats in which those are marks. */
-export function refuseMarks(positions: Positions, where: string): void {
+/** InvalidInput where a coordinate is no number, in formats in which those are marks, or would take the others with them. */
+export function refuseNotFinite(positions: Positions, where: string): void {
   for (let i = 0; i < positions.length; i++) {
     const value = positions[i]!;
     if (value - value !== 0)
-      throw new InvalidInput(`${where} has the coordinate ${value}, which would end a streamline there`, { where });
+      throw new InvalidInput(`${where} has the coordinate ${value}, which such a file cannot hold`, { where });
   }
 }

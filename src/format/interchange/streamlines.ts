@@ -24,33 +24,36 @@ export class Stretches {
   readonly vertices: number[] = [];
   readonly #starts: number[] = [0];
   #from: number;
+  #end: number;
   #vertices = 0;
   /** Streamlines so far. */
   objects = 0;
 
   constructor(offset: number) {
     this.#from = offset;
+    this.#end = offset;
   }
 
   /** A streamline ends at that byte. */
   add(vertices: number, end: number): void {
     this.objects++;
     this.#vertices += vertices;
-    if (end - this.#from >= PIECE_BYTES) this.#cut(end);
+    this.#end = end;
+    if (end - this.#from >= PIECE_BYTES) this.#cut();
   }
 
-  #cut(end: number): void {
+  #cut(): void {
     this.offsets.push(this.#from);
-    this.bytes.push(end - this.#from);
+    this.bytes.push(this.#end - this.#from);
     this.vertices.push(this.#vertices);
     this.#starts.push(this.objects);
-    this.#from = end;
+    this.#from = this.#end;
     this.#vertices = 0;
   }
 
-  /** After the last one, which ended at that byte. */
-  done(end: number): Pick<PieceIndex, "objects" | "vertices" | "bytes"> {
-    if (this.objects > this.#starts.at(-1)!) this.#cut(end);
+  /** After the last one. */
+  done(): Pick<PieceIndex, "objects" | "vertices" | "bytes"> {
+    if (this.objects > this.#starts.at(-1)!) this.#cut();
     return {
       objects: { ids: numbered(this.objects), starts: Uint32Array.from(this.#starts) },
       vertices: Uint32Array.from(this.vertices),

@@ -5,7 +5,7 @@ import { bytesOf } from "../../codec/numeric.js";
 import type { Positions } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import { spoolIn } from "./spool.js";
-import { floatPositions, Losses, pathBatches, refuseMarks, tellUnheld } from "./streamlines-write.js";
+import { floatPositions, Losses, pathBatches, refuseNotFinite, tellUnheld } from "./streamlines-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 export const MAGIC = "mrtrix tracks";
@@ -22,7 +22,7 @@ export async function writeTck(sink: Sink, data: FileData, options: WriteFileOpt
   const spool = spoolIn(options.scratch); // the count comes first
   let [vertices, objects] = [0, 0];
   for await (const { positions, parts, paths } of pathBatches(data, options, losses)) {
-    refuseMarks(positions, data.url);
+    refuseNotFinite(positions, data.url);
     const own = wide ? positions : floatPositions(positions, losses);
     const room = wide ? new Float64Array(3 * (own.length / 3 + paths)) : new Float32Array(3 * (own.length / 3 + paths));
     delimit(own, parts, room);

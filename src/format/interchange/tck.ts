@@ -143,7 +143,7 @@ async function indexTck(
     if (onBad === undefined) throw damage;
     onBad(damage);
   }
-  const found = stretches.done(start);
+  const found = stretches.done();
   if (end >= 0 && at > end + row) notes.push(`${where} has bytes after its end mark, which nobody reads`);
   if (count !== undefined && count !== stretches.objects)
     notes.push(`${where} has ${stretches.objects} streamlines, and its header says ${count}`);

@@ -1,0 +1,138 @@
+/**
+ * From the coordinates of a TRK to millimetres (RAS+) and back.
+ *
+ * A TRK counts millimetres along the axes of its image, in the order of `voxel_order`, from the outer corner of the first voxel.
+ * The way to RAS+ is: divided by the size of a voxel; half a voxel back, to its centre; axes turned from `voxel_order` to those of
+ * `vox_to_ras`; then `vox_to_ras`. The product of these is rounded to float32 and applied in float32, by fused multiply-adds in the order x, y, z and
+ * then a sum, as nibabel does with the numpy of today: both get the same bits.
+ */
+import { inverse3, linearOf, multiply, nearestOrientation, type Orientation } from "./orientation.js";
+
+export interface TrkSpace {
+  readonly dimensions: readonly number[];
+  readonly voxelSize: readonly number[];
+  readonly voxelOrder: Orientation;
+  readonly voxToRas: ArrayLike<number>;
+}
+
+/** From the coordinates of the file to RAS+: 4 × 4 of float32; undefined where the axes of the image do not span space. */
+export function trkToRas({ dimensions, voxelSize, voxelOrder, voxToRas }: TrkSpace): Float32Array | undefined {
+  const target = nearestOrientation(voxToRas);
+  if (target === undefined) return undefined;
+  const toVoxel = new Float64Array(16);
+  const turn = new Float64Array(16);
+  for (let i = 0; i < 3; i++) {
+    toVoxel[5 * i] = 1 / voxelSize[i]!;
+    toVoxel[4 * i + 3] = -0.5;
+    const other = target.findIndex(({ axis }) => axis === voxelOrder[i]!.axis);
+    const flip = target[other]!.flip === voxelOrder[i]!.flip ? 1 : -1;
+    const centre = -(dimensions[i]! - 1) / 2;
+    turn[4 * i + other] = flip;
+    turn[4 * i + 3] = flip * centre - centre;
+  }
+  toVoxel[15] = 1;
+  turn[15] = 1;
+  return Float32Array.from(multiply(voxToRas, multiply(turn, toVoxel)));
+}
+
+const f = Math.fround;
+
+/** One coordinate; a sum in float64 with a product of float32, rounded to float32, is a fused multiply-add. */
+const coordinate = (m: Float32Array, row: number, x: number, y: number, z: number): number =>
+  f(f(f(f(x * m[row]!) + y * m[row + 1]!) + z * m[row + 2]!) + m[row + 3]!);
+
+/** `count` vertices of `stride` numbers each, from the file to RAS+. */
+export function forward(
+  m: Float32Array,
+  from: Float32Array,
+  at: number,
+  stride: number,
+  count: number,
+  out: Float32Array,
+  outAt: number,
+): void {
+  for (let v = 0, source = at, target = outAt; v < count; v++, source += stride, target += 3) {
+    const x = from[source]!;
+    const y = from[source + 1]!;
+    const z = from[source + 2]!;
+    out[target] = coordinate(m, 0, x, y, z);
+    out[target + 1] = coordinate(m, 4, x, y, z);
+    out[target + 2] = coordinate(m, 8, x, y, z);
+  }
+}
+
+/**
+ * From RAS+ to the file: the float32 that `forward` takes back to exactly the same coordinates, where there are such within two steps of
+ * the nearest ones. Coordinates that come from a TRK have them; of others most have none, because far from the corner of the image float32 is
+ * coarser than near its middle. Looking for them ends where that turns out to be so, and the nearest ones are taken.
+ */
+export class Backward {
+  readonly #m: Float32Array;
+  readonly #inverse: Float64Array;
+  #searches = 0;
+  #found = 0;
+  /** Vertices that are not exactly what they were, and by how much at most. */
+  inexact = 0;
+  error = 0;
+
+  constructor(m: Float32Array) {
+    this.#m = m;
+    this.#inverse = inverse3(linearOf(m))!;
+  }
+
+  /** A vertex comes to `out` from `at` on. */
+  put(x: number, y: number, z: number, out: Float32Array, at: number): void {
+    const m = this.#m;
+    const inverse = this.#inverse;
+    const [dx, dy, dz] = [x - m[3]!, y - m[7]!, z - m[11]!];
+    out[at] = inverse[0]! * dx + inverse[1]! * dy + inverse[2]! * dz;
+    out[at + 1] = inverse[3]! * dx + inverse[4]! * dy + inverse[5]! * dz;
+    out[at + 2] = inverse[6]! * dx + inverse[7]! * dy + inverse[8]! * dz;
+    const miss = missed(m, out[at]!, out[at + 1]!, out[at + 2]!, x, y, z);
+    if (miss === 0) return;
+    const isHopeless = this.#searches >= ENOUGH && this.#found < this.#searches / 2;
+    const left = isHopeless ? miss : this.#search(x, y, z, out, at);
+    if (left === 0) return;
+    this.inexact++;
+    this.error = Math.max(this.error, left);
+  }
+
+  #search(x: number, y: number, z: number, out: Float32Array, at: number): number {
+    const m = this.#m;
+    const [a, b, c] = [out[at]!, out[at + 1]!, out[at + 2]!];
+    let best = Number.POSITIVE_INFINITY;
+    for (let k = 0; k < 125 && best > 0; k++) {
+      const u = stepped(a, STEPS[k % 5]!);
+      const v = stepped(b, STEPS[Math.floor(k / 5) % 5]!);
+      const w = stepped(c, STEPS[Math.floor(k / 25)]!);
+      const miss = missed(m, u, v, w, x, y, z);
+      if (!(miss < best)) continue;
+      best = miss;
+      out[at] = u;
+      out[at + 1] = v;
+      out[at + 2] = w;
+    }
+    this.#searches++;
+    if (best === 0) this.#found++;
+    return best;
+  }
+}
+
+/** How far from where it should be `forward` takes a vertex. */
+const missed = (m: Float32Array, u: number, v: number, w: number, x: number, y: number, z: number): number =>
+  Math.abs(coordinate(m, 0, u, v, w) - x) +
+  Math.abs(coordinate(m, 4, u, v, w) - y) +
+  Math.abs(coordinate(m, 8, u, v, w) - z);
+
+const ENOUGH = 1024; // searches that show whether there is something to be found
+const STEPS = [0, 1, -1, 2, -2];
+const single = new Float32Array(1);
+const bits = new Int32Array(single.buffer);
+
+/** The next float32 away from zero, or towards it. */
+function stepped(value: number, by: number): number {
+  if (by === 0 || value === 0) return value;
+  single[0] = value;
+  bits[0] = bits[0]! + by;
+  return single[0]!;
+}
