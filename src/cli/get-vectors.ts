@@ -38,6 +38,7 @@ export const vectorOptions = {
   clip: flagOr(["vertices"], "cut at the region's faces; =vertices: only the vertices inside"),
   limit: value("N", "at most so many objects, or points where there are no objects", count),
   attributes: list("NAME,…", "bring only these along (default: all; '' for none)", (name) => name),
+  requests: value("N", "of particles in one file: at most about N requests, for more bytes", count),
   count: flag("how much it is, and nothing else"),
   plan: flag("what it would cost at most; no data is read"),
 };
@@ -125,10 +126,14 @@ function queryOf(given: Given): Query {
   };
 }
 
-async function tellPlan(selection: Selection, { attributes }: Given, { output, signal }: Session): Promise<void> {
+async function tellPlan(
+  selection: Selection,
+  { attributes, requests }: Given,
+  { output, signal }: Session,
+): Promise<void> {
   const level = await selection.level({ signal });
   const counts = await selection.count({ signal });
-  const plan = await selection.plan({ signal, attributes });
+  const plan = await selection.plan({ signal, attributes, requests });
   if (output.json)
     return output.document({ level, ...plan, atMost: { vertices: counts.vertices, objects: counts.objects } });
   const most = counts.exact ? "" : "at most ";
@@ -152,13 +157,13 @@ export const countsText = ({ vertices, objects }: { readonly vertices: number; r
 async function write(
   dataset: VectorDataset,
   selection: Selection,
-  { attributes }: Given,
+  { attributes, requests }: Given,
   target: Target,
   session: Session,
 ): Promise<void> {
   const { signal } = session;
   const writer = await writerOf(dataset, selection, attributes, target, session);
-  const batches = selection.batches({ signal, attributes: target.extension === "npy" ? [] : attributes });
+  const batches = selection.batches({ signal, requests, attributes: target.extension === "npy" ? [] : attributes });
   const answer = batches[Symbol.asyncIterator]();
   let next = await answer.next();
   const tell = teller(selection, session);

@@ -1,16 +1,18 @@
 /**
  * Blocks: particles that follow each other in the file, with a box around them. Their table is cut into pages of 512 blocks, of which
- * those are read that a question meets; what is known of each page is in the head of the file.
+ * those are read that a question meets; what is known of each page is in the head of the file. Boxes of blocks are as tight as 16 bits
+ * between the corners of their page can say, and never too small.
  *
- * | bytes             | of a page, for each block                                                          |
- * |-------------------|------------------------------------------------------------------------------------|
- * | 24 or 48          | the lower and the upper corner around its particles, in the type that positions have |
- * | 4                 | u32 how many particles                                                             |
+ * | bytes | of a page, for each block                                                                          |
+ * |-------|----------------------------------------------------------------------------------------------------|
+ * | 12    | 6 u16: the lower and the upper corner around its particles; 0 and 65535 are the corners of the page |
+ * | 4     | u32 how many particles                                                                             |
  *
- * | bytes             | of the head, for each page                                                         |
- * |-------------------|------------------------------------------------------------------------------------|
- * | 28 or 52          | the same of all blocks of the page                                                 |
- * | 8                 | u64 XXH3 of the page                                                               |
+ * | bytes | of the head, for each page                                                                         |
+ * |-------|----------------------------------------------------------------------------------------------------|
+ * | 48    | 6 f64: the lower and the upper corner around all of its particles                                  |
+ * | 4     | u32 how many particles                                                                             |
+ * | 8     | u64 XXH3 of the page                                                                               |
  */
 import { xxh3 } from "../../../bytes/hash/xxh3.js";
 import { Reader } from "../../../bytes/reader.js";
@@ -18,8 +20,12 @@ import { Writer } from "../../../bytes/writer.js";
 import { Corrupt } from "../../../errors.js";
 
 export const PAGE = 512;
+export const BLOCK_BYTES = 16;
+const PAGE_ENTRY_BYTES = 60;
 /** Behind the values of each block is their checksum. */
 export const SUM_BYTES = 8;
+/** Parts of a page along each axis. */
+const STEPS = 65535;
 
 /** Ranges of particles that follow each other, each in a box. */
 export interface Boxes {
@@ -44,17 +50,19 @@ export interface Pages extends Boxes {
   readonly blocks: number;
 }
 
-export const blockBytes = (size: 4 | 8): number => 6 * size + 4;
-export const pageEntryBytes = (size: 4 | 8): number => blockBytes(size) + SUM_BYTES;
-
 /** The pages of a table of so many blocks and particles, from the head of a file. */
-export function parsePages(reader: Reader, size: 4 | 8, blocks: number, particles: number, where: string): Pages {
-  const count = Math.ceil(blocks / PAGE);
-  const out = roomFor(reader.count(count, pageEntryBytes(size)));
+export function parsePages(reader: Reader, blocks: number, particles: number, where: string): Pages {
+  const count = reader.count(Math.ceil(blocks / PAGE), PAGE_ENTRY_BYTES);
+  const out = roomFor(count);
   const sums = new BigUint64Array(count);
   let start = 0;
   for (let page = 0; page < count; page++) {
-    start = parseEntry(reader, size, out, page, start, `page ${page} of ${where}`, where);
+    let sound = true;
+    for (let k = 0; k < 6; k++) out.boxes[6 * page + k] = reader.f64();
+    for (let k = 6 * page; k < 6 * page + 3; k++)
+      sound &&= Number.isFinite(out.boxes[k + 3]! - out.boxes[k]!) && out.boxes[k]! <= out.boxes[k + 3]!;
+    if (!sound) throw new Corrupt(`page ${page} of ${where} should have a box around its particles`, { where });
+    start = counted(out, page, start, reader.u32(), `page ${page} of ${where}`, where);
     sums[page] = reader.u64();
   }
   if (start !== particles)
@@ -67,11 +75,10 @@ export function parseBlocks(
   pages: Pages,
   wanted: readonly number[],
   bytes: readonly Uint8Array[],
-  size: 4 | 8,
   where: string,
 ): Blocks {
   const counts = wanted.map((page) => blocksIn(pages, page));
-  const out = { ...roomFor(counts.reduce((sum, count) => sum + count, 0)), numbers: new Uint32Array() };
+  const out = roomFor(counts.reduce((sum, count) => sum + count, 0));
   const numbers = new Uint32Array(out.count);
   let at = 0;
   for (const [i, page] of wanted.entries()) {
@@ -79,16 +86,10 @@ export function parseBlocks(
       throw new Corrupt(`page ${page} of ${where} has another checksum than the head of the file says`, { where });
     const reader = new Reader(bytes[i]!, `page ${page} of ${where}`);
     let start = pages.starts[page]!;
-    for (let block = 0; block < counts[i]!; block++) {
+    for (let block = 0; block < counts[i]!; block++, at++) {
       numbers[at] = page * PAGE + block;
-      start = parseEntry(reader, size, out, at, start, `block ${numbers[at]} of ${where}`, where);
-      for (let axis = 0; axis < 3; axis++)
-        if (
-          out.boxes[6 * at + axis]! < pages.boxes[6 * page + axis]! ||
-          out.boxes[6 * at + axis + 3]! > pages.boxes[6 * page + axis + 3]!
-        )
-          throw new Corrupt(`block ${numbers[at]} of ${where} should lie in its page, found one beyond`, { where });
-      at++;
+      for (let k = 0; k < 6; k++) out.boxes[6 * at + k] = corner(pages.boxes, 6 * page + (k % 3), reader.u16());
+      start = counted(out, at, start, reader.u32(), `block ${numbers[at]} of ${where}`, where);
     }
     if (start !== pages.starts[page]! + pages.sizes[page]!)
       throw new Corrupt(`page ${page} of ${where} should have ${pages.sizes[page]} particles, found others`, { where });
@@ -105,50 +106,66 @@ const roomFor = (count: number): Boxes => ({
   sizes: new Uint32Array(count),
 });
 
-/** One row of a table; the first particle behind. */
-function parseEntry(
-  reader: Reader,
-  size: 4 | 8,
-  { boxes, starts, sizes }: Boxes,
+/** Notes the particles of a row of a table; the first particle behind. */
+function counted(
+  { starts, sizes }: Boxes,
   at: number,
   start: number,
+  size: number,
   what: string,
   where: string,
 ): number {
-  for (let k = 6 * at; k < 6 * at + 6; k++) boxes[k] = size === 4 ? reader.f32() : reader.f64();
-  starts[at] = start;
-  sizes[at] = reader.u32();
-  let sound = sizes[at]! > 0 && start + sizes[at]! <= 0xffffffff;
-  for (let k = 6 * at; k < 6 * at + 3; k++)
-    sound &&= Number.isFinite(boxes[k]! - boxes[k + 3]!) && boxes[k]! <= boxes[k + 3]!;
-  if (!sound) throw new Corrupt(`${what} should have particles, and a box around them`, { where });
-  return start + sizes[at]!;
+  if (size === 0 || start + size > 0xffffffff)
+    throw new Corrupt(`${what} should have particles, at most 2^32 − 1 with those before, found ${size}`, { where });
+  [starts[at], sizes[at]] = [start, size];
+  return start + size;
+}
+
+/** So many steps of the way from the lower corner of a page, whose place along an axis is given, to the upper one. */
+function corner(boxes: Float64Array, at: number, steps: number): number {
+  const [low, high] = [boxes[at]!, boxes[at + 3]!];
+  return steps === STEPS ? high : Math.min(high, low + (high - low) * (steps / STEPS));
+}
+
+/** The most steps that do not lead beyond a value. */
+function stepsBelow(boxes: Float64Array, at: number, value: number): number {
+  const extent = boxes[at + 3]! - boxes[at]!;
+  let steps = extent > 0 ? Math.min(STEPS, Math.floor(((value - boxes[at]!) / extent) * STEPS)) : 0;
+  while (steps > 0 && corner(boxes, at, steps) > value) steps--;
+  return steps;
+}
+
+/** The fewest steps that do not stay below a value. */
+function stepsAbove(boxes: Float64Array, at: number, value: number): number {
+  const extent = boxes[at + 3]! - boxes[at]!;
+  let steps = extent > 0 ? Math.max(0, Math.ceil(((value - boxes[at]!) / extent) * STEPS)) : STEPS;
+  while (steps < STEPS && corner(boxes, at, steps) < value) steps++;
+  return Math.min(steps, STEPS);
 }
 
 /** The table of some blocks: the bytes of each page, and what the head says of it. */
-export function encodePages(
-  { count, boxes, sizes }: Pick<Boxes, "count" | "boxes" | "sizes">,
-  size: 4 | 8,
-): { readonly pages: readonly Uint8Array[]; readonly head: Uint8Array } {
+export function encodePages({ count, boxes, sizes }: Pick<Boxes, "count" | "boxes" | "sizes">): {
+  readonly pages: readonly Uint8Array[];
+  readonly head: Uint8Array;
+} {
   const pages: Uint8Array[] = [];
-  const head = new Writer("little", Math.ceil(count / PAGE) * pageEntryBytes(size));
-  const put = (writer: Writer, box: ArrayLike<number>, at: number, particles: number): void => {
-    for (let k = at; k < at + 6; k++) size === 4 ? writer.f32(box[k]!) : writer.f64(box[k]!);
-    writer.u32(particles);
-  };
+  const head = new Writer("little", Math.ceil(count / PAGE) * PAGE_ENTRY_BYTES);
   for (let from = 0; from < count; from += PAGE) {
     const to = Math.min(count, from + PAGE);
-    const page = new Writer("little", (to - from) * blockBytes(size));
     const around = emptyBox();
+    for (let block = from; block < to; block++) widenBox(around, 0, boxes, 6 * block);
+    const page = new Writer("little", (to - from) * BLOCK_BYTES);
     let particles = 0;
     for (let block = from; block < to; block++) {
-      put(page, boxes, 6 * block, sizes[block]!);
-      widenBox(around, 0, boxes, 6 * block);
+      for (let axis = 0; axis < 3; axis++) page.u16(stepsBelow(around, axis, boxes[6 * block + axis]!));
+      for (let axis = 0; axis < 3; axis++) page.u16(stepsAbove(around, axis, boxes[6 * block + axis + 3]!));
+      page.u32(sizes[block]!);
       particles += sizes[block]!;
     }
     const bytes = page.finish();
     pages.push(bytes);
-    put(head, around, 0, particles);
+    for (const value of around) head.f64(value);
+    head.u32(particles);
     head.u64(xxh3(bytes));
   }
   return { pages, head: head.finish() };

@@ -4,11 +4,11 @@ import type { Query, VectorDataset, VectorLevel } from "../../../model/vectors.j
 import { select } from "../../../query/select.js";
 import type { Key } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
-import { rowDataset } from "../../rows/row-dataset.js";
+import { type RowDataset, rowDataset } from "../../rows/row-dataset.js";
 import { emptyBox, widenBox } from "./blocks.js";
 import { ALL, type Description } from "./description.js";
 import { openParticleFile, type ParticleFile } from "./read.js";
-import { particleSource } from "./source.js";
+import { atLeast, particleSource } from "./source.js";
 
 /** The particles of a file; also as `file`, below the queries. */
 export type ParticleDataset = VectorDataset & { readonly file: ParticleFile };
@@ -22,7 +22,7 @@ export async function openParticles(store: Store, key: Key, options: FormatOptio
   const axes = ["x", "y", "z"].map((name) => ({ name, type: "space" }));
   const levels = levelsOf(description);
   const sourceFor = async (level: number, query: Query) => particleSource(file, level, query);
-  const dataset = rowDataset({
+  const rows: RowDataset = {
     format: "packed-tree",
     version: "ptree 1",
     url: file.where,
@@ -36,8 +36,18 @@ export async function openParticles(store: Store, key: Key, options: FormatOptio
     source: sourceFor,
     plan: (query, _level, options) =>
       select({ axes, levels, source: (level) => sourceFor(level, query) }, query).plan(options),
-  });
-  return { ...dataset, file };
+  };
+  const dataset = rowDataset(rows);
+  return {
+    ...dataset,
+    file,
+    select(query = {}) {
+      // Levels that the head shows to have too much are not looked at: their tables are not read.
+      const { maxVertices = Infinity } = query;
+      const some = levels.filter(({ level }) => !(atLeast(file, level, query) > maxVertices));
+      return (some.length < levels.length ? rowDataset({ ...rows, levels: some }) : dataset).select(query);
+    },
+  };
 }
 
 /** Vertices that a chunk has about, where others ask how large they should be. */

@@ -107,10 +107,11 @@ describe("a file", () => {
     expect([...new Float64Array(bytes.slice(176, 200).buffer)]).toEqual([0.25, 0.5, 0.75]);
     expect(U64.get(bytes, 204)).toBe(xxh3(bytes.subarray(176, 204)));
     // The table: the box of the only block and its particle, then the same of the page, with the checksum of the page.
-    const page = bytes.slice(216, 216 + 52);
-    expect([...new Float64Array(page.slice(0, 48).buffer)]).toEqual([0.25, 0.5, 0.75, 0.25, 0.5, 0.75]);
+    const page = bytes.slice(216, 216 + 16);
+    expect([...new Uint16Array(page.buffer)]).toEqual([0, 0, 0, 65535, 65535, 65535, 1, 0]);
     const entry = bytes.slice(bytes.length - 32 - 64, bytes.length - 32);
-    expect([entry.slice(0, 52), U64.get(entry, 52)]).toEqual([page, xxh3(page)]);
+    expect([...new Float64Array(entry.slice(0, 48).buffer)]).toEqual([0.25, 0.5, 0.75, 0.25, 0.5, 0.75]);
+    expect([entry[48], U64.get(entry, 52)]).toEqual([1, xxh3(page)]);
   });
 
   it("may have no particles, and float32", async () => {

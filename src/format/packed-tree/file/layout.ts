@@ -25,7 +25,7 @@ import { encodeUtf8 } from "../../../bytes/text.js";
 import { Writer } from "../../../bytes/writer.js";
 import { Corrupt } from "../../../errors.js";
 import type { Limits } from "../../../limits.js";
-import { blockBytes, type Pages, parsePages } from "./blocks.js";
+import { BLOCK_BYTES, type Pages, parsePages } from "./blocks.js";
 import { ALL, countOf, Description, SAMPLE } from "./description.js";
 import { isMagic, MAGIC } from "./magic.js";
 
@@ -66,17 +66,16 @@ export function parseHead(bytes: Uint8Array, trailer: Trailer, limits: Limits, w
     throw new Corrupt(`the description of ${where} has another checksum than the end of the file says`, { where });
   const json = parseJson(bytes.subarray(0, trailer.descriptionBytes), limits, `the description of ${where}`);
   const description = Description.parse(json, trailer.offset, where);
-  const { blocks, pages, particles } = description;
-  const size = particles.dtype.size as 4 | 8;
-  const until = pages.offset + (blocks[ALL] + blocks[SAMPLE]) * blockBytes(size);
+  const { blocks, pages } = description;
+  const until = pages.offset + (blocks[ALL] + blocks[SAMPLE]) * BLOCK_BYTES;
   if (until > trailer.offset)
     throw new Corrupt(`the pages of ${where} should end before byte ${trailer.offset}, found ${until}`, { where });
   const reader = new Reader(bytes.subarray(trailer.descriptionBytes), `the table of pages of ${where}`);
   return {
     description,
     pages: [
-      parsePages(reader, size, blocks[ALL], description.count, where),
-      parsePages(reader, size, blocks[SAMPLE], countOf(description, SAMPLE), `the sample of ${where}`),
+      parsePages(reader, blocks[ALL], description.count, where),
+      parsePages(reader, blocks[SAMPLE], countOf(description, SAMPLE), `the sample of ${where}`),
     ],
     size: trailer.offset + trailer.bytes + TRAILER_BYTES,
   };

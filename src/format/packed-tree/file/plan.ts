@@ -9,7 +9,7 @@ export interface Span {
 /** What is between two pieces costs less than another request. */
 const GAP = 1 << 13;
 /** What some pieces become at most, as long as no more is read in vain than is asked for. */
-const REQUESTS = 32;
+const REQUESTS = 35;
 
 /**
  * Requests that have all of these pieces, by ascending offset: at most `most` of them where that is given, however much lies between;

@@ -13,7 +13,7 @@ import type { CallOptions, Store } from "../../../store/types.js";
 import { parseTree } from "../parse.js";
 import { joinParticles, type Particles } from "../particles.js";
 import type { PackedTree } from "../types.js";
-import { type Blocks, blockBytes, blocksIn, PAGE, parseBlocks, SUM_BYTES } from "./blocks.js";
+import { BLOCK_BYTES, type Blocks, blocksIn, PAGE, parseBlocks, SUM_BYTES } from "./blocks.js";
 import { ALL, type FileColumn, ORDER_TYPE, type Part } from "./description.js";
 import { type Head, parseHead, parseTrailer, TRAILER_BYTES } from "./layout.js";
 import { joinSpans, type Span } from "./plan.js";
@@ -21,7 +21,7 @@ import { joinSpans, type Span } from "./plan.js";
 /** What is read of the end at first. */
 const END_BYTES = 1 << 16;
 /** Requests that pages of the table become at most. */
-const PAGE_REQUESTS = 4;
+const PAGE_REQUESTS = 3;
 /** What was read last is kept: questions are asked again, for how much it is and then for what it is. */
 const KEPT_BYTES = 16 << 20;
 
@@ -57,7 +57,6 @@ export async function openParticleFile(store: Store, file: Key, options: FormatO
   const where = `${store.url}/${file}`;
   const { head, end } = await readEnd(store, file, withLimits(options.limits), where, options);
   const { description, pages } = head;
-  const size = description.particles.dtype.size as 4 | 8;
   const fetched = async ({ offset, length }: Span, signal: AbortSignal | undefined): Promise<Uint8Array> => {
     const inEnd = offset - (head.size - end.length);
     if (inEnd >= 0) return end.subarray(inEnd, inEnd + length);
@@ -93,11 +92,11 @@ export async function openParticleFile(store: Store, file: Key, options: FormatO
     async blocks(part, wanted = Array.from({ length: pages[part].count }, (_, page) => page), { signal } = {}) {
       const before = part === ALL ? 0 : description.blocks[ALL];
       const spans = wanted.map((page) => ({
-        offset: description.pages.offset + (before + page * PAGE) * blockBytes(size),
-        length: blocksIn(pages[part], page) * blockBytes(size),
+        offset: description.pages.offset + (before + page * PAGE) * BLOCK_BYTES,
+        length: blocksIn(pages[part], page) * BLOCK_BYTES,
       }));
       const bytes = await pieces(spans, joinSpans(spans, PAGE_REQUESTS), signal);
-      return parseBlocks(pages[part], wanted, bytes, size, where);
+      return parseBlocks(pages[part], wanted, bytes, where);
     },
     plan: (part, columns, blocks, which, requests) => joinSpans(spansOf(part, columns, blocks, which), requests),
     async read(part, columns, blocks, which, { signal, requests } = {}) {
@@ -111,7 +110,7 @@ export async function openParticleFile(store: Store, file: Key, options: FormatO
       const { particles, count } = description;
       const found = (await store.stat(file, options))?.size; // before memory is taken for what the file says it has
       if (found !== head.size) throw new Corrupt(`${where} should have ${head.size} bytes, found ${found}`, { where });
-      const room = await particleRoom(count, size);
+      const room = await particleRoom(count, particles.dtype.size === 4 ? 4 : 8);
       for (let page = 0; page < pages[ALL].count; page++) {
         const blocks = await own.blocks(ALL, [page], options);
         const all = Array.from({ length: blocks.count }, (_, block) => block);

@@ -5,9 +5,9 @@ import type { ReadOptions } from "../../../model/dataset.js";
 import { numberedChunks } from "../../../model/numbered-chunks.js";
 import type { LevelSource, Tile, Want } from "../../../model/source.js";
 import type { Query } from "../../../model/vectors.js";
-import { OUTSIDE, regionTest } from "../region.js";
+import { INSIDE, OUTSIDE, regionTest, type TreeRegion } from "../region.js";
 import type { Blocks, Pages } from "./blocks.js";
-import { ALL, countOf, type FileColumn, ORDER_TYPE, ORIGINAL, SAMPLE } from "./description.js";
+import { ALL, type Description, type FileColumn, ORDER_TYPE, ORIGINAL, SAMPLE } from "./description.js";
 import { type ParticleFile, splitParticles } from "./read.js";
 
 /** Blocks that are read together: up to a million particles. */
@@ -16,9 +16,9 @@ const TOGETHER = 2048;
 /** Level 0 is all particles, level 1 the finest one of the sample. Of the table those pages are read that the query may meet. */
 export function particleSource(file: ParticleFile, level: number, query: Query): LevelSource {
   const { description } = file;
-  const { particles, attributes, levels } = description;
+  const { particles, attributes } = description;
   const part = level === 0 ? ALL : SAMPLE;
-  const until = level === 0 ? countOf(description, ALL) : levels.at(-level)!.count;
+  const until = untilOf(description, level);
   const columns = new Map(attributes.map((column) => [column.name, column]));
   const original = { name: ORIGINAL, dtype: ORDER_TYPE, channels: 1, description: ABOUT_ORIGINAL };
   const infos = new Map<string, AttributeInfo>([
@@ -111,11 +111,34 @@ const infoOf = ({ name, dtype, channels, unit, description }: FileColumn): Attri
   description,
 });
 
+/** How many particles a level answers with at least, by what the head of the file says of its pages. */
+export function atLeast({ description, pages }: ParticleFile, level: number, query: Query): number {
+  if ((query.where ?? query.nearest ?? query.limit) !== undefined) return 0;
+  const until = untilOf(description, level);
+  const { count, boxes, starts, sizes } = pages[level === 0 ? ALL : SAMPLE];
+  const region = regionOf(query);
+  if (region === undefined) return until;
+  const { relation } = regionTest(region);
+  let sum = 0;
+  for (let page = 0; page < count; page++)
+    if (starts[page]! + sizes[page]! <= until && relation(boxes, 6 * page) === INSIDE) sum += sizes[page]!;
+  return sum;
+}
+
+/** Of a part the particles of a level are those before this one. */
+const untilOf = (description: Description, level: number): number =>
+  level === 0 ? description.count : description.levels.at(-level)!.count;
+
+const regionOf = ({ box, sphere }: Query): TreeRegion | undefined =>
+  box !== undefined ? { box } : sphere && { sphere };
+
 /** The pages that have anything up to a particle and that a query may meet. */
-function pagesFor(pages: Pages, until: number, { box, sphere, nearest, where }: Query): number[] {
+function pagesFor(pages: Pages, until: number, query: Query): number[] {
   const all = Array.from({ length: pages.count }, (_, page) => page).filter((page) => pages.starts[page]! < until);
-  if (box !== undefined || sphere !== undefined) {
-    const { relation } = regionTest(box === undefined ? { sphere: sphere! } : { box });
+  const { nearest, where } = query;
+  const region = regionOf(query);
+  if (region !== undefined) {
+    const { relation } = regionTest(region);
     return all.filter((page) => relation(pages.boxes, 6 * page) !== OUTSIDE);
   }
   if (nearest === undefined || where !== undefined) return all;
