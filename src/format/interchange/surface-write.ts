@@ -4,7 +4,7 @@ import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
 import type { AttributeInfo } from "../../model/attributes.js";
-import type { Batch, Columns, Geometry } from "../../model/vectors.js";
+import type { Batch, Columns, Domain, Geometry } from "../../model/vectors.js";
 import { absentColumn } from "../../query/columns.js";
 import type { FileData, WriteFileOptions } from "./types.js";
 
@@ -117,7 +117,12 @@ export function endsOf({ geometry, links, parts, positions, dims }: Batch): Uint
 }
 
 /** Refuses what a kind of file cannot hold at all, and tells what is left out of everything else. */
-export function lossesOf(data: FileData, what: string, geometries: readonly Geometry[], objects = false): Set<string> {
+export function lossesOf(
+  data: FileData,
+  what: string,
+  geometries: readonly Geometry[],
+  holds: readonly Domain[] = [],
+): Set<string> {
   const { geometry, schema, axes } = data;
   if (!geometries.includes(geometry))
     throw new Unsupported(`${what} holds ${geometries.join(", ")}, and ${data.url} has ${geometry}`, {
@@ -126,14 +131,11 @@ export function lossesOf(data: FileData, what: string, geometries: readonly Geom
   if (axes.length !== 3)
     throw new Unsupported(`${what} holds three coordinates, and ${data.url} has ${axes.length}`, { where: data.url });
   const losses = new Set<string>();
-  const left: [string, readonly AttributeInfo[]][] = [
-    ["fragments", schema.fragment],
-    ["objects", objects ? [] : schema.object],
-    ["groups", schema.group],
-  ];
-  for (const [owner, list] of left)
+  for (const owner of ["fragment", "object", "group"] as const) {
+    const list = holds.includes(owner) ? [] : schema[owner];
     if (list.length > 0)
-      losses.add(`${what} has no attributes of ${owner}: ${list.map(({ name }) => name).join(", ")}`);
+      losses.add(`${what} has no attributes of ${owner}s: ${list.map(({ name }) => name).join(", ")}`);
+  }
   return losses;
 }
 

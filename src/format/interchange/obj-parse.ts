@@ -1,0 +1,203 @@
+/**
+ * The lines of OBJ (Wavefront). Numbers of vertices count from 1 over the whole file; negative ones count back from the last.
+ *
+ * | line                           | meaning                                                                      |
+ * |--------------------------------|------------------------------------------------------------------------------|
+ * | `v x y z [w]`, `v x y z r g b` | a vertex, in the second form with its colour                                 |
+ * | `vt u [v [w]]`, `vn x y z`     | a place in a texture, a normal                                               |
+ * | `f a b c …`                    | a face; each corner is `v`, `v/vt`, `v//vn` or `v/vt/vn`                     |
+ * | `l a b …`, `p a …`             | a path, points                                                               |
+ * | `o name`, `g name …`           | what follows is of this object, of these groups                              |
+ * | `#…`                           | for people; a line that ends in a backslash goes on in the next              |
+ */
+import { Corrupt } from "../../errors.js";
+import { Growing } from "./growing.js";
+import { Scanner } from "./text.js";
+
+/** Lists of corners: list i has the corners offsets[i] up to offsets[i + 1]. */
+export class Corners {
+  readonly vertex = new Growing(new Uint32Array());
+  /** As long as `vertex`, or empty; NOWHERE where a corner has none. */
+  readonly texture = new Growing(new Uint32Array());
+  readonly normal = new Growing(new Uint32Array());
+  readonly offsets = new Growing(new Uint32Array());
+  /** The section and the line of each list. */
+  readonly section = new Growing(new Uint32Array());
+  readonly line = new Growing(new Uint32Array());
+
+  constructor() {
+    this.offsets.push(0);
+  }
+}
+
+export const NOWHERE = 0xffff_ffff;
+
+export interface ObjSection {
+  readonly object: string | undefined;
+  readonly groups: readonly string[];
+}
+
+export interface ObjLines {
+  readonly positions: Float64Array;
+  /** Red, green and blue of each vertex; undefined where none has any. */
+  readonly colors: Float32Array | undefined;
+  readonly textures: Float32Array;
+  readonly normals: Float32Array;
+  readonly faces: Corners;
+  readonly paths: Corners;
+  readonly sections: readonly ObjSection[];
+  /** The section of each vertex. */
+  readonly vertexSection: Uint32Array;
+  readonly vertexLine: Uint32Array;
+  /** How often lines came that are not read here, by their first word. */
+  readonly others: ReadonlyMap<string, number>;
+}
+
+const [NEWLINE, RETURN, BACKSLASH, SLASH, HASH] = [10, 13, 0x5c, 0x2f, 0x23];
+
+export function parseObj(bytes: Uint8Array, where: string): ObjLines {
+  const scanner = new Scanner({ bytes }, where);
+  const [positions, colors] = [new Growing(new Float64Array()), new Growing(new Float64Array())];
+  const [textures, normals] = [new Growing(new Float64Array()), new Growing(new Float64Array())];
+  const [vertexSection, vertexLine] = [new Growing(new Uint32Array()), new Growing(new Uint32Array())];
+  const [faces, paths] = [new Corners(), new Corners()];
+  const others = new Map<string, number>();
+  const sections: ObjSection[] = [{ object: undefined, groups: [] }];
+  const known = new Map<string, number>([["", 0]]);
+  let section = 0;
+
+  const enter = (object: string | undefined, groups: readonly string[]): void => {
+    const key = object === undefined && groups.length === 0 ? "" : JSON.stringify([object, groups]);
+    section = known.get(key) ?? sections.push({ object, groups }) - 1;
+    known.set(key, section);
+  };
+  const left = (what: string): void => void others.set(what, (others.get(what) ?? 0) + 1);
+  const vertex = (): void => {
+    vertexSection.push(section);
+    vertexLine.push(scanner.line);
+    for (let k = 0; k < 3; k++) positions.push(scanner.number("a coordinate"));
+    if (scanner.ends()) return;
+    const more: number[] = [];
+    while (!lineEnds(scanner) && more.length < 5) more.push(scanner.number("a number"));
+    if (more.length === 1) left("v with a weight");
+    else if (more.length < 3 || more.length > 4) throw scanner.corrupt(`a vertex of ${3 + more.length} numbers`);
+    else {
+      while (colors.length < positions.length - 3) colors.push(Number.NaN);
+      for (let k = 0; k < 3; k++) colors.push(more[k]!);
+    }
+  };
+
+  do {
+    if (scanner.ends()) continue;
+    const at = scanner.at;
+    const [first, second = NEWLINE] = [bytes[at]!, bytes[at + 1]];
+    if (second <= 32 && first === 0x76) {
+      scanner.at++;
+      vertex();
+    } else if (second <= 32 && first === 0x66)
+      corners(scanner, faces, positions.length / 3, textures, normals, section, 3);
+    else if (second <= 32 && first === 0x6c)
+      corners(scanner, paths, positions.length / 3, textures, normals, section, 2);
+    else if (first === 0x76 && (second === 0x6e || second === 0x74) && bytes[at + 2]! <= 32) {
+      scanner.at += 2;
+      const to = second === 0x6e ? normals : textures;
+      to.push(scanner.number("a number"));
+      to.push(second === 0x74 && scanner.ends() ? 0 : scanner.number("a number"));
+      if (second === 0x6e) to.push(scanner.number("a number"));
+    } else if (first !== HASH) {
+      const word = scanner.word();
+      const { object, groups } = sections[section]!;
+      if (word === "o") enter(scanner.rest(), groups);
+      else if (word === "g")
+        enter(
+          object,
+          scanner
+            .rest()
+            .split(/\s+/)
+            .filter((name) => name !== "" && name !== "default"),
+        );
+      else left(word.slice(0, 20));
+      if (others.size > 1000) throw new Corrupt(`${where} is no OBJ: too many kinds of lines`, { where });
+    }
+  } while (scanner.next());
+  while (colors.length > 0 && colors.length < positions.length) colors.push(Number.NaN);
+  return {
+    positions: positions.done(),
+    colors: colors.length === 0 ? undefined : Float32Array.from(colors.done()),
+    textures: Float32Array.from(textures.done()),
+    normals: Float32Array.from(normals.done()),
+    faces,
+    paths,
+    sections,
+    vertexSection: vertexSection.done(),
+    vertexLine: vertexLine.done(),
+    others,
+  };
+}
+
+/** Whether the line ends here; one that goes on in the next does not. */
+function lineEnds(scanner: Scanner): boolean {
+  const { bytes } = scanner;
+  while (scanner.ends() === false) {
+    const { at } = scanner;
+    if (bytes[at] === HASH) return true;
+    if (bytes[at] !== BACKSLASH || !(bytes[at + 1] === NEWLINE || bytes[at + 1] === RETURN)) return false;
+    scanner.next();
+  }
+  return true;
+}
+
+function corners(
+  scanner: Scanner,
+  to: Corners,
+  vertices: number,
+  textures: Growing<Float64Array>,
+  normals: Growing<Float64Array>,
+  section: number,
+  least: number,
+): void {
+  const { line } = scanner;
+  scanner.at++;
+  let count = 0;
+  for (; !lineEnds(scanner); count++) {
+    to.vertex.push(reference(scanner, vertices));
+    if (scanner.bytes[scanner.at] !== SLASH) continue;
+    scanner.at++;
+    if (scanner.bytes[scanner.at] !== SLASH) put(to.texture, to.vertex.length, reference(scanner, textures.length / 2));
+    if (scanner.bytes[scanner.at] !== SLASH) continue;
+    scanner.at++;
+    put(to.normal, to.vertex.length, reference(scanner, normals.length / 3));
+  }
+  if (count < least) throw scanner.corrupt(`${count} corners where at least ${least} were expected`);
+  to.offsets.push(to.vertex.length);
+  to.section.push(section);
+  to.line.push(line);
+}
+
+function put(list: Growing<Uint32Array>, length: number, value: number): void {
+  while (list.length < length - 1) list.push(NOWHERE);
+  list.push(value);
+}
+
+/** A whole number as the place that it means, counted from 0. */
+function reference(scanner: Scanner, count: number): number {
+  const { bytes } = scanner;
+  let { at } = scanner;
+  const minus = bytes[at] === 0x2d;
+  if (minus) at++;
+  const start = at;
+  let value = 0;
+  for (; at < bytes.length; at++) {
+    const digit = bytes[at]! - 48;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  const end = bytes[at] ?? NEWLINE;
+  if (at === start || value === 0 || value >= NOWHERE || (end > 32 && end !== SLASH)) {
+    const word = scanner.word().slice(0, 40);
+    throw scanner.corrupt(`${JSON.stringify(word)} where the number of a vertex was expected, 1 or more, or negative`);
+  }
+  scanner.at = at;
+  if (minus && value > count) throw scanner.corrupt(`−${value} points before the first of ${count}`);
+  return minus ? count - value : value - 1;
+}

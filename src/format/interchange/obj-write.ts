@@ -1,0 +1,181 @@
+/** Writes OBJ: object by object its vertices and then what connects them, so that nothing has to wait. */
+import type { Batch, Columns } from "../../model/vectors.js";
+import type { Sink } from "../../store/types.js";
+import type { Ids } from "../rows/row-source.js";
+import { batchesOf, endsOf, lanes, lossesOf, shortText, tellRepeats } from "./surface-write.js";
+import { textSink } from "./text-write.js";
+import type { FileData, FileReport, WriteFileOptions } from "./types.js";
+
+export async function writeObj(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
+  const { geometry, schema } = data;
+  const kinds = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
+  const losses = lossesOf(data, "OBJ", kinds, ["object", "group"]);
+  const named = schema.object.some(({ name, dtype }) => name === "name" && dtype.kind === "string");
+  tellLeft(data, losses, named);
+  const batches = await batchesOf(data, options);
+  const groupsOf = await groupNames(data);
+  const out = textSink(sink);
+  const written = { normal: 0, uv: 0 };
+  let [vertices, objects] = [0, 0];
+  for await (const { batch, first } of batches) {
+    tellRepeats(batch, losses);
+    const vertex = attributes(batch.vertexColumns, batch.positions.length / 3, losses);
+    const ends = endsOf(batch);
+    const corner = attributes(batch.links?.columns ?? new Map(), ends.length / 3, losses, 3);
+    const linksOf = linksByPart(batch, ends, geometry === "mesh" ? 3 : 2);
+    for (let part = 0; part < batch.objects.length; part++) {
+      const row = batch.objects[part]!;
+      if (row >= 0 && geometry !== "points") {
+        const id = batch.ids[row]!;
+        const name = named ? String(batch.objectColumns.get("name")?.values[row] ?? "") : String(id);
+        if (named || batches.several || id !== 0n) await out.write(`o ${oneLine(name)}\n`);
+        const groups = groupsOf.get(id);
+        if (groups !== undefined) await out.write(`g ${groups.join(" ")}\n`);
+      }
+      const [from, to] = [batch.parts[part]!, batch.parts[part + 1]!];
+      for (let i = from; i < to; i++) {
+        const full = out.write(vertexLines(batch, vertex, i));
+        if (full !== undefined) await full; // not each time: that alone would take as long as the writing
+      }
+      if (geometry === "mesh") await writeFaces(linksOf(part), ends, { first, vertex, corner, written, out });
+      else if (geometry === "graph" || geometry === "skeletons")
+        for (const link of linksOf(part))
+          await out.write(`l ${first + ends[2 * link]! + 1} ${first + ends[2 * link + 1]! + 1}\n`);
+      else if (geometry !== "points" && to - from > 1) {
+        await out.write("l");
+        for (let i = from; i < to; i++) await out.write(` ${first + i + 1}`);
+        await out.write("\n");
+      }
+    }
+    written.normal += vertex.normal === undefined ? 0 : batch.positions.length / 3;
+    written.uv += vertex.uv === undefined ? 0 : batch.positions.length / 3;
+    vertices += batch.positions.length / 3;
+    objects += batch.repeats ? 0 : batch.ids.length;
+  }
+  await out.end();
+  return { vertices, objects, losses: [...losses] };
+}
+
+function tellLeft({ schema, geometry }: FileData, losses: Set<string>, named: boolean): void {
+  const left = [
+    ...schema.vertex.filter(({ name, channels }) => !isKnown(name, channels, 1)).map(({ name }) => name),
+    ...schema.link.filter(({ name, channels }) => !isKnown(name, channels, 3)).map(({ name }) => `link.${name}`),
+    ...schema.object.filter(({ name }) => name !== "name").map(({ name }) => `object.${name}`),
+  ];
+  if (left.length > 0) losses.add(`OBJ has no attributes but normal, uv and color: ${left.join(", ")} are left out`);
+  if (named) losses.add("objects have their names in OBJ, and no ids besides");
+  if (geometry === "graph" || geometry === "skeletons")
+    losses.add("edges are lines in OBJ, and its readers give a path for each");
+}
+
+const CHANNELS = { normal: 3, uv: 2, color: 3 } as const;
+const isKnown = (name: string, channels: number, corners: 1 | 3): boolean =>
+  name in CHANNELS &&
+  (channels === corners * CHANNELS[name as "uv"] || (name === "color" && channels === 4)) &&
+  !(name === "color" && corners === 3);
+
+interface Known {
+  readonly normal?: ArrayLike<number>;
+  readonly uv?: ArrayLike<number>;
+  readonly color?: ArrayLike<number>;
+}
+
+/** What OBJ has lines for; colours go from 0 to 1 there. */
+function attributes(columns: Columns, rows: number, losses: Set<string>, corners: 1 | 3 = 1): Known {
+  const known = [...columns.values()]
+    .map(({ info }) => info)
+    .filter(({ name, channels }) => isKnown(name, channels, corners));
+  return Object.fromEntries(
+    lanes(known, losses, false).map(({ info, values }) => {
+      const own = values(columns, rows) as Float32Array;
+      if (info.name !== "color") return [info.name, own];
+      if (info.channels === 4) losses.add("OBJ has no alpha of colours");
+      const scale = info.dtype.kind === "uint" ? 2 ** (8 * (info.dtype as { size: number }).size) - 1 : 1;
+      if (scale > 1) losses.add("colours are floats from 0 to 1 in OBJ");
+      return [
+        info.name,
+        Float64Array.from({ length: 3 * rows }, (_, i) => own[Math.floor(i / 3) * info.channels + (i % 3)]! / scale),
+      ];
+    }),
+  );
+}
+
+/** All digits, so that a float32 is the same number when it is read as a double. */
+function vertexLines({ positions }: Batch, { normal, uv, color }: Known, i: number): string {
+  let text = `v ${positions[3 * i]} ${positions[3 * i + 1]} ${positions[3 * i + 2]}`;
+  if (color !== undefined)
+    text += ` ${shortText(Math.fround(color[3 * i]!))} ${shortText(Math.fround(color[3 * i + 1]!))} ${shortText(Math.fround(color[3 * i + 2]!))}`;
+  text += "\n";
+  if (uv !== undefined) text += `vt ${shortText(uv[2 * i]!)} ${shortText(uv[2 * i + 1]!)}\n`;
+  if (normal !== undefined)
+    text += `vn ${shortText(normal[3 * i]!)} ${shortText(normal[3 * i + 1]!)} ${shortText(normal[3 * i + 2]!)}\n`;
+  return text;
+}
+
+interface Faces {
+  readonly first: number;
+  readonly vertex: Known;
+  readonly corner: Known;
+  /** Lines of `vn` and `vt` before those of this batch. */
+  readonly written: { normal: number; uv: number };
+  readonly out: ReturnType<typeof textSink>;
+}
+
+async function writeFaces(
+  rows: Uint32Array,
+  ends: Uint32Array,
+  { first, vertex, corner, written, out }: Faces,
+): Promise<void> {
+  for (const row of rows) {
+    let text = "f";
+    for (let i = 3 * row; i < 3 * row + 3; i++) {
+      const end = ends[i]!;
+      text += ` ${first + end + 1}`;
+      const own = { uv: "", normal: "" };
+      for (const name of ["uv", "normal"] as const) {
+        const at = corner[name];
+        const channels = CHANNELS[name];
+        if (at !== undefined) {
+          const values = Array.from({ length: channels }, (_, k) => at[i * channels + k]!);
+          if (values.every(Number.isNaN)) continue;
+          await out.write(`${name === "uv" ? "vt" : "vn"} ${values.map(shortText).join(" ")}\n`);
+          own[name] = `${++written[name]}`;
+        } else if (vertex[name] !== undefined) own[name] = `${written[name] + end + 1}`;
+      }
+      if (own.normal !== "") text += `/${own.uv}/${own.normal}`;
+      else if (own.uv !== "") text += `/${own.uv}`;
+    }
+    const full = out.write(`${text}\n`);
+    if (full !== undefined) await full;
+  }
+}
+
+/** The links of each part: those whose first end is in it. */
+function linksByPart({ parts, positions }: Batch, ends: Uint32Array, width: number): (part: number) => Uint32Array {
+  const count = ends.length / width;
+  if (parts.length === 2) {
+    const all = Uint32Array.from({ length: count }, (_, i) => i);
+    return () => all;
+  }
+  const partOf = new Uint32Array(positions.length / 3);
+  for (let part = 0; part + 1 < parts.length; part++) partOf.fill(part, parts[part]!, parts[part + 1]!);
+  const starts = new Uint32Array(parts.length + 1);
+  for (let i = 0; i < count; i++) starts[partOf[ends[i * width]!]! + 1]!++;
+  for (let part = 0; part < parts.length; part++) starts[part + 1]! += starts[part]!;
+  const [rows, next] = [new Uint32Array(count), starts.slice()];
+  for (let i = 0; i < count; i++) rows[next[partOf[ends[i * width]!]!]!++] = i;
+  return (part) => rows.subarray(starts[part]!, starts[part + 1]!);
+}
+
+async function groupNames(data: FileData): Promise<Map<bigint, string[]>> {
+  const { members, columns } = await data.groups();
+  const names = columns.get("name")?.values;
+  const out = new Map<bigint, string[]>();
+  for (const [group, ids] of members.entries()) {
+    const name = String(names?.[group] ?? `group_${group}`).replace(/\s+/g, "_");
+    for (const id of ids as Ids) out.set(id, [...(out.get(id) ?? []), name]);
+  }
+  return out;
+}
+
+const oneLine = (name: string): string => name.replace(/\s+/g, " ").trim();
