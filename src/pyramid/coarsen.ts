@@ -1,0 +1,99 @@
+/** A batch made coarser, whatever it holds, with everything that goes along. */
+import type { Batch } from "../model/vectors.js";
+import { pickRows } from "../query/columns.js";
+import { thinGraph } from "./graphs.js";
+import { thinMesh } from "./meshes.js";
+import { thinPaths } from "./paths.js";
+import type { Coarse } from "./types.js";
+
+/** What stays where nothing may move further than allowed; points and lines stay as they are. */
+export async function thinned(batch: Batch, allowed: number): Promise<Coarse> {
+  switch (batch.geometry) {
+    case "polylines":
+    case "streamlines":
+      return thinPaths(batch, allowed);
+    case "graph":
+    case "skeletons":
+      return thinGraph(batch, allowed);
+    case "mesh":
+      return thinMesh(batch, allowed);
+    default:
+      return { rows: Uint32Array.from({ length: batch.positions.length / batch.dims }, (_, row) => row), error: 0 };
+  }
+}
+
+/** The batch of what stays. */
+export function coarseBatch(batch: Batch, { rows, links }: Coarse): Batch {
+  const { positions, dims, parts } = batch;
+  const own =
+    positions instanceof Float32Array ? new Float32Array(rows.length * dims) : new Float64Array(rows.length * dims);
+  for (let i = 0; i < rows.length; i++)
+    for (let axis = 0; axis < dims; axis++) own[i * dims + axis] = positions[rows[i]! * dims + axis]!;
+  const shorter = new Uint32Array(parts.length);
+  for (let part = 0, at = 0; part < parts.length; part++) {
+    while (at < rows.length && rows[at]! < parts[part]!) at++;
+    shorter[part] = at;
+  }
+  const joined = batch.links && links;
+  return {
+    ...batch,
+    positions: own,
+    parts: shorter,
+    links:
+      batch.links &&
+      (joined === undefined
+        ? { ...batch.links, ends: new Uint32Array(), columns: pickRows(batch.links.columns, []) }
+        : { ...batch.links, ends: joined.ends, columns: pickRows(batch.links.columns, joined.from) }),
+    fragments: undefined,
+    vertexColumns: pickRows(batch.vertexColumns, rows),
+  };
+}
+
+/** Only these objects, by row, of a batch of which every part has one; their parts in the order they had. */
+export function onlyObjects(batch: Batch, kept: (id: bigint) => boolean): Batch {
+  const { positions, dims, parts, objects, ids, links } = batch;
+  const rowOf = new Int32Array(ids.length).fill(-1);
+  const staying: number[] = [];
+  for (let row = 0; row < ids.length; row++)
+    if (kept(ids[row]!)) {
+      rowOf[row] = staying.length;
+      staying.push(row);
+    }
+  if (staying.length === ids.length) return batch;
+  const rows: number[] = [];
+  const shorter = [0];
+  const owners: number[] = [];
+  const place = new Int32Array(positions.length / dims).fill(-1);
+  for (let part = 0; part < objects.length; part++) {
+    const owner = objects[part]!;
+    if (owner >= 0 && rowOf[owner]! < 0) continue;
+    for (let vertex = parts[part]!; vertex < parts[part + 1]!; vertex++) {
+      place[vertex] = rows.length;
+      rows.push(vertex);
+    }
+    shorter.push(rows.length);
+    owners.push(owner < 0 ? -1 : rowOf[owner]!);
+  }
+  const { width = 1, ends = new Uint32Array() } = links ?? {};
+  const joined: number[] = [];
+  const from: number[] = [];
+  for (let link = 0; link < ends.length / width; link++) {
+    const own = Array.from(ends.subarray(link * width, (link + 1) * width), (end) => place[end]!);
+    if (own.includes(-1)) continue;
+    joined.push(...own);
+    from.push(link);
+  }
+  const Type = ids instanceof BigInt64Array ? BigInt64Array : BigUint64Array;
+  const coarse = coarseBatch(batch, {
+    rows: Uint32Array.from(rows),
+    links: links && { ends: Uint32Array.from(joined), from: Uint32Array.from(from) },
+    error: 0,
+  });
+  return {
+    ...coarse,
+    parts: Uint32Array.from(shorter),
+    objects: Int32Array.from(owners),
+    ids: Type.from(staying.map((row) => ids[row]!)),
+    objectColumns: pickRows(batch.objectColumns, staying),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Meshes with fewer faces, by meshoptimizer (docs/decisions/meshoptimizer.md): edges are collapsed as long as the surface moves no
+ * further than allowed, measured by quadrics. Objects are simplified whole, so that chunks leave no cracks; open borders stay
+ * where they are within the same error. Vertices at one place stay apart where their attributes do (a seam), and are taken for one
+ * by the simplifier.
+ */
+import { LimitExceeded } from "../errors.js";
+import { marked } from "./chain.js";
+import type { Coarse, Fine } from "./types.js";
+
+/** Each object by itself; `owner` is the object of each vertex. */
+export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
+  const { positions, dims, links } = fine;
+  const ends = links?.ends ?? new Uint32Array();
+  const count = positions.length / dims;
+  if (dims !== 3 || links?.width !== 3 || ends.length === 0) return whole(count, ends);
+  const { MeshoptSimplifier: simplifier } = await import("meshoptimizer/simplifier");
+  await simplifier.ready;
+  const kept = new Uint8Array(count);
+  const faces: Uint32Array[] = [];
+  let error = 0;
+  for (const own of byObject(fine)) {
+    const local = new Map<number, number>();
+    const vertices: number[] = [];
+    const indices = new Uint32Array(own.length);
+    for (let i = 0; i < own.length; i++) {
+      const vertex = own[i]!;
+      let at = local.get(vertex);
+      if (at === undefined) {
+        at = vertices.length;
+        local.set(vertex, at);
+        vertices.push(vertex);
+      }
+      indices[i] = at;
+    }
+    const { points, size } = normalized(positions, vertices);
+    let left: Uint32Array = indices;
+    if (size > 0 && Number.isFinite(size)) {
+      try {
+        const [coarser, reached] = simplifier.simplify(indices, points, 3, 3, allowed / size, ["ErrorAbsolute"]);
+        left = coarser.length === 0 ? indices.subarray(0, 3) : coarser; // something stays of every object
+        error = Math.max(error, reached * size);
+      } catch (cause) {
+        throw new LimitExceeded(`a mesh of ${own.length / 3} faces is too large to be simplified`, { cause });
+      }
+    }
+    const global = Uint32Array.from(left, (at) => vertices[at]!);
+    for (const vertex of global) kept[vertex] = 1;
+    faces.push(global);
+  }
+  const rows = marked(kept);
+  const place = new Uint32Array(count);
+  for (let i = 0; i < rows.length; i++) place[rows[i]!] = i;
+  const total = faces.reduce((sum, own) => sum + own.length, 0);
+  const joined = new Uint32Array(total);
+  const old = new Uint32Array(total);
+  let at = 0;
+  for (const own of faces) {
+    old.set(own, at);
+    for (let i = 0; i < own.length; i++) joined[at + i] = place[own[i]!]!;
+    at += own.length;
+  }
+  return { rows, links: { ends: joined, from: nearestFaces(fine, ends, old) }, error };
+}
+
+function whole(count: number, ends: Uint32Array): Coarse {
+  const all = (length: number): Uint32Array => Uint32Array.from({ length }, (_, i) => i);
+  return { rows: all(count), links: { ends, from: all(ends.length / 3) }, error: 0 };
+}
+
+/** The faces of each object; those between objects stay with that of their first vertex. */
+function byObject({ positions, dims, parts, objects, links }: Fine): Uint32Array[] {
+  const owner = new Int32Array(positions.length / dims);
+  for (let part = 0; part < objects.length; part++) owner.fill(objects[part]!, parts[part]!, parts[part + 1]!);
+  const lists = new Map<number, number[]>();
+  const { ends } = links!;
+  for (let at = 0; at < ends.length; at += 3) {
+    const own = owner[ends[at]!]!;
+    const list = lists.get(own) ?? [];
+    lists.set(own, list);
+    list.push(ends[at]!, ends[at + 1]!, ends[at + 2]!);
+  }
+  return [...lists.values()].map((list) => Uint32Array.from(list));
+}
+
+/** From 0 to 1 along the longest side: float32 holds that well wherever the mesh lies. */
+function normalized(positions: Fine["positions"], vertices: readonly number[]) {
+  const min = [Infinity, Infinity, Infinity];
+  const max = [-Infinity, -Infinity, -Infinity];
+  for (const vertex of vertices)
+    for (let axis = 0; axis < 3; axis++) {
+      min[axis] = Math.min(min[axis]!, positions[3 * vertex + axis]!);
+      max[axis] = Math.max(max[axis]!, positions[3 * vertex + axis]!);
+    }
+  const size = Math.max(...max.map((value, axis) => value - min[axis]!));
+  const points = new Float32Array(3 * vertices.length);
+  for (let i = 0; i < points.length; i++)
+    points[i] = (positions[3 * vertices[Math.floor(i / 3)]! + (i % 3)]! - min[i % 3]!) / size;
+  return { points, size };
+}
+
+/** For each coarse face (in numbers of old vertices) the old face at one of its corners whose middle is nearest. */
+function nearestFaces({ positions, dims }: Fine, ends: Uint32Array, coarse: Uint32Array): Uint32Array {
+  const count = positions.length / dims;
+  const first = new Uint32Array(count + 1);
+  for (let i = 0; i < ends.length; i++) first[ends[i]! + 1]!++;
+  for (let vertex = 0; vertex < count; vertex++) first[vertex + 1]! += first[vertex]!;
+  const next = first.slice();
+  const faces = new Uint32Array(ends.length);
+  for (let i = 0; i < ends.length; i++) faces[next[ends[i]!]!++] = Math.floor(i / 3);
+  const middle = (list: Uint32Array, face: number, axis: number): number =>
+    positions[3 * list[3 * face]! + axis]! +
+    positions[3 * list[3 * face + 1]! + axis]! +
+    positions[3 * list[3 * face + 2]! + axis]!;
+  return Uint32Array.from({ length: coarse.length / 3 }, (_, face) => {
+    const own = [0, 1, 2].map((axis) => middle(coarse, face, axis));
+    let [best, distance] = [0, Number.POSITIVE_INFINITY];
+    for (let corner = 0; corner < 3; corner++) {
+      const vertex = coarse[3 * face + corner]!;
+      for (let i = first[vertex]!; i < first[vertex + 1]!; i++) {
+        let away = 0;
+        for (let axis = 0; axis < 3; axis++) away += (middle(ends, faces[i]!, axis) - own[axis]!) ** 2;
+        if (away < distance) [best, distance] = [faces[i]!, away];
+      }
+    }
+    return best;
+  });
+}
