@@ -1,6 +1,8 @@
 /**
  * The k nearest particles of a place: those of least distance and, where distances are equal, of least number in the tree. Nodes
- * are visited by the distance of the box around their particles, nearest first, as long as that can still matter.
+ * are visited by the distance of the box around their particles, nearest first, as long as that can still matter. What can matter is
+ * guessed at first, from how many particles the nearest leaf has: with a bound from the beginning, most of a tree is never looked
+ * at. Where the guess was too small, the search is done again without.
  */
 import { InvalidInput } from "../../errors.js";
 import { offer, sink } from "../../kernel/plain/tree-nearest.js";
@@ -67,6 +69,8 @@ class Search {
   readonly #most: number;
   readonly #within: number;
   readonly #periods: Triple | undefined;
+  /** What counts as near enough while there are not as many as asked for. */
+  #bound = 0;
   #size = 0;
   #x = 0;
   #y = 0;
@@ -85,9 +89,39 @@ class Search {
     this.#x = x;
     this.#y = y;
     this.#z = z;
+    this.#bound = Math.min(this.#within, this.#guess());
     this.#size = 0;
     this.#visit(0, 0);
+    if (this.#size < this.#most && this.#bound < this.#within) {
+      this.#bound = this.#within;
+      this.#size = 0;
+      this.#visit(0, 0);
+    }
     return this.#size;
+  }
+
+  /** The square of a radius within which three times as many would be as asked for, if all was as in the nearest leaf. */
+  #guess(): number {
+    const { tree, bounds } = this.#particles;
+    const { rows } = tree.nodes;
+    let row = 0;
+    while (!isLeaf(rows[row + META]!)) {
+      let least = Infinity;
+      let nearest = row + ROW;
+      for (let child = row + ROW; child < ROW * rows[row + NEXT]!; child = ROW * rows[child + NEXT]!) {
+        const square = this.#reach(child);
+        if (square < least) {
+          least = square;
+          nearest = child;
+        }
+      }
+      row = nearest;
+    }
+    const at = (6 * row) / ROW;
+    const volume =
+      (bounds[at + 3]! - bounds[at]!) * (bounds[at + 4]! - bounds[at + 1]!) * (bounds[at + 5]! - bounds[at + 2]!);
+    const radius = Math.cbrt((((9 / (4 * Math.PI)) * volume) / (rows[row + STOP]! - rows[row + START]!)) * this.#most);
+    return radius * radius;
   }
 
   /** Writes what was found, the nearest first, and forgets it. */
@@ -102,7 +136,7 @@ class Search {
 
   /** What is farther cannot be among them any more. */
   #limit(): number {
-    return this.#size < this.#most ? this.#within : this.#best.squares[0]!;
+    return this.#size < this.#most ? this.#bound : this.#best.squares[0]!;
   }
 
   #visit(row: number, depth: number): void {
@@ -111,10 +145,12 @@ class Search {
       this.#leaf(rows[row + START]!, rows[row + STOP]!);
       return;
     }
+    const limit = this.#limit();
     const first = 8 * depth;
     let end = first;
     for (let child = row + ROW; child < ROW * rows[row + NEXT]!; child = ROW * rows[child + NEXT]!) {
       const square = this.#periods === undefined ? this.#reach(child) : this.#wrappedReach(child, this.#periods);
+      if (square > limit) continue;
       let at = end++;
       for (; at > first && squares[at - 1]! > square; at--) {
         squares[at] = squares[at - 1]!;
@@ -133,9 +169,9 @@ class Search {
     const x = this.#x;
     const y = this.#y;
     const z = this.#z;
-    const dx = Math.max(bounds[at]! - x, x - bounds[at + 3]!, 0);
-    const dy = Math.max(bounds[at + 1]! - y, y - bounds[at + 4]!, 0);
-    const dz = Math.max(bounds[at + 2]! - z, z - bounds[at + 5]!, 0);
+    const dx = above(bounds[at]! - x, x - bounds[at + 3]!);
+    const dy = above(bounds[at + 1]! - y, y - bounds[at + 4]!);
+    const dz = above(bounds[at + 2]! - z, z - bounds[at + 5]!);
     return dx * dx + dy * dy + dz * dz;
   }
 
@@ -158,7 +194,7 @@ class Search {
   #leaf(start: number, stop: number): void {
     const { near, squares, numbers } = this.#best;
     const periods = this.#periods;
-    if (periods === undefined) this.#size = near(start, stop, this.#x, this.#y, this.#z, this.#size, this.#within);
+    if (periods === undefined) this.#size = near(start, stop, this.#x, this.#y, this.#z, this.#size, this.#bound);
     else
       for (let i = start; i < stop; i++) {
         const square = this.#wrappedSquare(i, periods);
@@ -174,6 +210,9 @@ class Search {
     return dx * dx + dy * dy + dz * dz;
   }
 }
+
+/** The one of two numbers that is above 0, of which one is not; else 0. Without a branch, which could not be foretold. */
+const above = (a: number, b: number): number => (a + Math.abs(a) + (b + Math.abs(b))) / 2;
 
 /** A distance along an axis to the nearest image. */
 export const wrap = (distance: number, period: number): number =>
