@@ -6,8 +6,8 @@ export interface Span {
   readonly length: number;
 }
 
-/** What is between two pieces costs less than another request. */
-const GAP = 1 << 13;
+/** What is between two pieces costs less than another request: stores over a network take it for the same. */
+const GAP = 1 << 16;
 /** What some pieces become at most, as long as no more is read in vain than is asked for. */
 const REQUESTS = 35;
 
