@@ -4,13 +4,14 @@ import { differ } from "./diff/index.js";
 import { datasetOpener } from "./open.js";
 import { locationOpener } from "./store/open.js";
 import { nodeSchemes } from "./store/open-node.js";
+import { temporary } from "./store/temporary.js";
 
 /** The store and the place in it that an address stands for; a plain path is a file or a folder. */
 export const openLocation = /* @__PURE__ */ locationOpener(nodeSchemes);
 /** The dataset at an address. */
 export const open = /* @__PURE__ */ datasetOpener(openLocation);
 /** A dataset, or what is at an address, to another address; answers what was copied, what was encoded anew, what was lost. */
-export const convert = /* @__PURE__ */ converter(open, openLocation);
+export const convert = /* @__PURE__ */ converter(open, openLocation, temporary);
 /** Do two datasets hold the same data, whatever their formats? */
 export const diff = /* @__PURE__ */ differ(open);
 

@@ -27,9 +27,10 @@ import type { ArrayDataset, ReadOptions } from "../model/dataset.js";
 import { Key, type Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Pool } from "../worker/pool.js";
+import { refuseLosses, type Strictness } from "./losses.js";
 import { sameLayout, swapFields, type Target, type TargetOptions, targetOf } from "./target.js";
 
-export interface ConvertOptions extends ReadOptions, TargetOptions {
+export interface ConvertOptions extends ReadOptions, TargetOptions, Strictness {
   /** Bytes that may be held at once, roughly; 256 MiB unless told otherwise. One target chunk or shard must fit. */
   readonly maxMemory?: number | undefined;
   readonly pool?: Pool | undefined;
@@ -87,6 +88,7 @@ export async function convertArray(
 ): Promise<{ readonly array: ZarrArray; readonly report: ConvertReport }> {
   refuseOverlap(source, store, at);
   const { meta, losses, documents, block } = await planArray(source, options);
+  refuseLosses(options, losses);
   const report: ConvertReport = {
     chunksCopied: 0,
     chunksRecoded: 0,

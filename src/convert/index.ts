@@ -1,14 +1,21 @@
-/** `convert`: a dataset, or what is at an address, to another address. */
-import { Conflict, Corrupt, NotFound, Unsupported } from "../errors.js";
+/** `convert`: a dataset, a part of it, or what is at an address, to another address. */
+import { Conflict, Corrupt, InvalidInput, NotFound, Unsupported } from "../errors.js";
+import { kinds } from "../format/interchange/kinds.js";
 import type { WritableVersion, ZarrGroup } from "../format/zarr/index.js";
+import { refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
-import type { VectorDataset } from "../model/vectors.js";
+import type { Query, Selection, VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
-import type { Prefix } from "../store/key.js";
+import { Prefix } from "../store/key.js";
+import { memoryStore } from "../store/memory.js";
 import type { Location, LocationOptions } from "../store/open.js";
+import type { ScratchFile } from "../store/scratch.js";
 import type { Store } from "../store/types.js";
 import type { ZipWriteStore } from "../store/zip-write.js";
 import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
+import { type Feed, feedOf } from "./feed.js";
+import { type ConvertFileOptions, convertToFile, fileKind, sinkAt } from "./files.js";
+import { refuseLosses, type Strictness } from "./losses.js";
 import type { PublishOptions } from "./precomputed/publication.js";
 import { convertTree } from "./tree.js";
 import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
@@ -21,21 +28,65 @@ export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Recor
 export interface ConvertToOptions
   extends Omit<ConvertOptions, "version" | "codecs">,
     Omit<LocationOptions, "create">,
+    Strictness,
+    Pick<ConvertFileOptions, "attributes" | "ascii" | "reference">,
     Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
     Pick<PublishOptions, "kind" | "keepTypes">,
     Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
   /** Of precomputed skeletons and meshes: the address of the volume of labels whose info shall name them. */
   readonly link?: string | undefined;
-  /** "zarr3" for arrays, "zarr-vectors" for geometry unless told otherwise. */
-  readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | undefined;
+  /** "zarr3" for arrays; for geometry the kind of file that the target's name says ("trk"), else "zarr-vectors". */
+  readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | (string & {}) | undefined;
+  /** Of geometry: the part that is converted, as a selection says it as well. */
+  readonly query?: Query | undefined;
+}
+
+/** Everything that `to` may be. */
+export const FORMATS: readonly string[] = [
+  ...Object.keys(TARGETS),
+  "zarr-vectors",
+  "precomputed",
+  ...kinds.map(({ id }) => id),
+];
+
+/** Where a conversion may put things meanwhile; what is there is gone with it. */
+export interface Temporary {
+  file(): ScratchFile;
+  folder(): Promise<{ readonly store: Store; remove(): Promise<void> }>;
 }
 
 type Opener<T, O> = (url: string, options?: O) => Promise<T>;
 
-/** `convert` for the addresses that `openLocation` understands. */
-export function converter(open: Opener<Dataset, OpenOptions>, openLocation: Opener<Location, LocationOptions>) {
-  return async (source: Dataset | string, target: string, options: ConvertToOptions = {}): Promise<ConvertReport> => {
-    const dataset = typeof source === "string" ? await open(source, options) : source;
+/** `convert` for the addresses that `openLocation` understands; without a place for temporary things, memory is it. */
+export function converter(
+  open: Opener<Dataset, OpenOptions>,
+  openLocation: Opener<Location, LocationOptions>,
+  temporary?: Temporary,
+) {
+  return async (
+    source: Dataset | Selection | string,
+    target: string,
+    { query: part, attributes, ascii, reference, ...options }: ConvertToOptions = {},
+  ): Promise<ConvertReport> => {
+    if (options.to !== undefined && !FORMATS.includes(options.to))
+      throw new InvalidInput(
+        `there is no format ${JSON.stringify(options.to)} to write; there are: ${FORMATS.join(", ")}`,
+      );
+    const opened = typeof source === "string" ? await open(source, options) : source;
+    const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
+    const kind = fileKind(target, options.to);
+    const feed = async (): Promise<Feed> => feedOf(geometryOf(dataset), query ?? {}, { ...options, attributes });
+    if (kind !== undefined) {
+      const data = await feed();
+      const sink = await sinkAt(openLocation, target, options);
+      const gzip = /\.gz$/i.test(target);
+      return convertToFile(data, kind, sink, { ...options, ascii, reference, gzip, scratch: temporary?.file });
+    }
+    refuse({ ascii, reference }, `${target} is no single file, and is not written`);
+    if (query !== undefined || attributes !== undefined) {
+      const data = await feed();
+      return into(openLocation, target, options, ({ store, at }) => feedInto(data, store, at, options, temporary));
+    }
     const { link } = options;
     const linked =
       link === undefined
@@ -69,6 +120,42 @@ export async function into<T>(
   }
 }
 
+function geometryOf(dataset: Dataset): VectorDataset {
+  if (dataset.kind === "vectors") return dataset;
+  const { url: where, kind } = dataset;
+  const hint = "octavo get writes arrays as .npy, .csv and .json.";
+  throw new Unsupported(`${where} is ${kind === "array" ? "an array" : "a group"}, and only geometry is written so`, {
+    where,
+    hint,
+  });
+}
+
+/** What is not in a store becomes one first, where the target wants to ask for it again and again. */
+async function feedInto(
+  feed: Feed,
+  store: Store,
+  at: Prefix,
+  options: ConvertToOptions,
+  temporary: Temporary | undefined,
+): Promise<ConvertReport> {
+  const { writeFeed } = await import("./feed-store.js");
+  refuseOverlap(feed, store, at);
+  if ((options.to ?? "zarr-vectors") === "zarr-vectors")
+    return writeFeed(feed, store, at, vectorOptions(feed, options));
+  const { openZarrVectors } = await import("../format/zarr-vectors/index.js");
+  const { signal, limits, maxMemory } = options;
+  const place = (await temporary?.folder()) ?? { store: memoryStore(), remove: async () => {} };
+  try {
+    const { losses } = await writeFeed(feed, place.store, Prefix.root, { signal, limits, maxMemory });
+    refuseLosses(options, losses);
+    const dataset = await openZarrVectors(place.store, Prefix.root, { signal, limits });
+    const report = await convertInto({ ...dataset, url: feed.url }, store, at, options);
+    return { ...report, losses: [...losses, ...report.losses] };
+  } finally {
+    await place.remove();
+  }
+}
+
 async function convertInto(
   dataset: Dataset,
   store: Store,
@@ -80,21 +167,23 @@ async function convertInto(
     return convertToPrecomputed(dataset, store, at, publishOptions(dataset, options));
   }
   if (dataset.kind === "vectors") return convertVectors(dataset, store, at, vectorOptions(dataset, options));
-  if (dataset.kind === "array" && options.to === "precomputed") {
-    const report = await convertVolume(dataset, store, at, volumeOptions(dataset, options));
-    return withoutLevels(dataset, report);
-  }
-  const wanted = arrayOptions(dataset, options);
-  if (dataset.kind === "array") return withoutLevels(dataset, (await convertArray(dataset, store, at, wanted)).report);
-  return (await convertTree(treeOf(dataset), store, at, wanted)).report;
+  if (dataset.kind === "group")
+    return (await convertTree(treeOf(dataset), store, at, arrayOptions(dataset, options))).report;
+  const lost = levelsLost(dataset);
+  refuseLosses(options, lost);
+  const report =
+    options.to === "precomputed"
+      ? await convertVolume(dataset, store, at, volumeOptions(dataset, options))
+      : (await convertArray(dataset, store, at, arrayOptions(dataset, options))).report;
+  report.losses.push(...lost);
+  return report;
 }
 
 /** Only one scale is converted at a time. */
-function withoutLevels(array: ArrayDataset, report: ConvertReport): ConvertReport {
+function levelsLost(array: ArrayDataset): string[] {
   const { url, levels = [] } = array;
-  if (levels.length > 1 && levels[0] === array)
-    report.losses.push(`${url}: its ${levels.length - 1} coarser scales, which can be made again from it`);
-  return report;
+  if (levels.length < 2 || levels[0] !== array) return [];
+  return [`${url}: its ${levels.length - 1} coarser scales, which can be made again from it`];
 }
 
 /** What the options mean for geometry that becomes precomputed. */
@@ -148,15 +237,19 @@ export function arrayOptions({ url: where }: { readonly url: string }, options: 
       hint: "Convert its arrays one by one.",
     });
   const { formatVersion, dtype, ids, ...rest } = withoutPublishing(options, `${where} cannot become Zarr`);
-  if (to === "zarr-vectors" || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
-    throw new Unsupported(`${where} has no geometry, so it cannot become Zarr Vectors`, { where });
-  return { ...rest, version: TARGETS[to] };
+  if (!(to in TARGETS) || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
+    throw new Unsupported(`${where} has no geometry, so it cannot become ${to in TARGETS ? "Zarr Vectors" : to}`, {
+      where,
+    });
+  return { ...rest, version: TARGETS[to as keyof typeof TARGETS] };
 }
 
 /** What the options mean for geometry. */
-export function vectorOptions(dataset: VectorDataset, options: ConvertToOptions): ConvertVectorsOptions {
+export function vectorOptions(
+  { url: where }: { readonly url: string },
+  options: ConvertToOptions,
+): ConvertVectorsOptions {
   const { to = "zarr-vectors" } = options;
-  const where = dataset.url;
   if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
   const { resume, shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
   if (resume === true)

@@ -4,6 +4,7 @@
  * a stream of batches, in bounded memory.
  */
 import { InvalidInput } from "../errors.js";
+import { deleteNode } from "../format/zarr/edit.js";
 import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
 import { type CopyDescription, copyStore, RAW } from "../format/zarr-vectors/copy/copy-store.js";
 import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
@@ -13,7 +14,6 @@ import {
   type LevelDescription,
   type VectorLevelWriter,
 } from "../format/zarr-vectors/write/write.js";
-import { type Limits, withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
 import type { Batch, Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
@@ -23,10 +23,13 @@ import { type ScratchPlace, scratchIn } from "../store/scratch.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
 import { byObject } from "./by-object.js";
+import { MEMORY, readingWithin } from "./feed.js";
+import { refuseLosses, type Strictness } from "./losses.js";
 
 /** What the target is to be; everything else is as in the source. */
 export interface ConvertVectorsOptions
   extends ReadOptions,
+    Strictness,
     Pick<VectorDescription, "formatVersion" | "chunkShape" | "dtype" | "codecs" | "sharding"> {
   /** "dense" gives the objects the ids 0, 1, 2 …: format 0.7.0 has no others. */
   readonly ids?: "dense" | undefined;
@@ -43,15 +46,34 @@ export async function convertVectors(
   options: ConvertVectorsOptions = {},
 ): Promise<ConvertReport> {
   refuseOverlap(source, store, at);
+  return inRoom(store, at, options, async () => {
+    if (!keepsChunks(source, options)) return streamed(source, store, at, options);
+    const report = await copied(source as ZarrVectors, store, at, options);
+    refuseLosses(options, report.losses);
+    return report;
+  });
+}
+
+/** Does the work in an empty place, or one whose dataset may go; what a failure leaves behind is deleted. */
+export async function inRoom<T>(
+  store: Store,
+  at: Prefix,
+  options: ConvertVectorsOptions,
+  work: () => Promise<T>,
+): Promise<T> {
   await clear(store, at, options);
   const { signal } = options;
   const journal = Key.join(at, JOURNAL);
-  if (store.can.conditional) await store.set(journal, new Uint8Array(), { signal });
-  const report = keepsChunks(source, options)
-    ? await copied(source as ZarrVectors, store, at, options)
-    : await streamed(source, store, at, options);
-  if (store.can.conditional) await store.delete(journal, { signal });
-  return report;
+  const cleans = store.can.conditional; // a zip file under way is thrown away as a whole
+  if (cleans) await store.set(journal, new Uint8Array(), { signal });
+  try {
+    const result = await work();
+    if (cleans) await store.delete(journal, { signal });
+    return result;
+  } catch (error) {
+    if (cleans) await deleteNode(store, at).catch(() => undefined); // the first error is what happened
+    throw error;
+  }
 }
 
 /** Whether the store can be copied as it is. */
@@ -68,17 +90,12 @@ async function copied(
 ): Promise<ConvertReport> {
   const { formatVersion, codecs, sharding, ids } = options;
   const description: CopyDescription = { formatVersion, codecs, sharding, ids };
-  const copying = { ...options, limits: heldTo(options, 4) };
+  const copying = {
+    ...options,
+    limits: readingWithin({ ...options, maxMemory: (options.maxMemory ?? MEMORY) / 2 }).limits,
+  };
   const { chunks, vertices, objects, losses } = await copyStore(source, store, at, description, copying);
   return { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
-}
-
-const MEMORY = 256 << 20;
-const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
-
-/** The caller's limits, and that what is read keeps no more than this part of the memory. */
-function heldTo({ limits, maxMemory = MEMORY }: ConvertVectorsOptions, part: number): Partial<Limits> {
-  return { ...limits, keptBytes: Math.min(maxMemory / part, withLimits(limits).keptBytes) };
 }
 
 /** Level by level, batch by batch. */
@@ -89,8 +106,8 @@ async function streamed(
   options: ConvertVectorsOptions,
 ): Promise<ConvertReport> {
   const { signal, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
-  const limits = heldTo(options, 2); // the other half is the writer's
-  const reading = { signal, limits };
+  const { batchVertices = 1, ...reading } = readingWithin(options);
+  const { limits } = reading;
   const [geometry, ...further] = source.geometries;
   if (geometry === undefined) throw new InvalidInput(`${source.url} has no geometry that could be written`);
   const level = await source.source(0, reading, geometry);
@@ -126,7 +143,6 @@ async function streamed(
     { signal, limits, maxMemory: maxMemory / 2 },
   );
   try {
-    const batchVertices = Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX)));
     const [vertices, objects] = [{ done: 0 }, { done: 0 }];
     const aside = { store, at: Prefix.join(at, LOGS) };
     const copy = {
@@ -146,6 +162,7 @@ async function streamed(
       const shares = description.sharedFragments !== undefined;
       await copyStreamed(copy, number, writer.level(number, description), shares);
     }
+    refuseLosses(options, losses);
     const { levels } = await writer.commit();
     return { chunksCopied: 0, chunksRecoded: levels.length, vertices: vertices.done, objects: objects.done, losses };
   } catch (error) {
@@ -338,7 +355,7 @@ async function copyGroups(
 }
 
 /** Whether a chunk would be a whole number of bins. */
-function fits(chunkShape: ConvertVectorsOptions["chunkShape"], binShape: readonly number[]): boolean {
+export function fits(chunkShape: ConvertVectorsOptions["chunkShape"], binShape: readonly number[]): boolean {
   if (chunkShape === undefined) return true;
   if (chunkShape === "auto") return false;
   return binShape.every((bin, axis) => {

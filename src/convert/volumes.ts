@@ -27,12 +27,13 @@ import type { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Pool } from "../worker/pool.js";
 import { blockShape, type ConvertReport } from "./arrays.js";
+import { refuseLosses, type Strictness } from "./losses.js";
 
 /** The encodings that can be written, by name. */
 export const ENCODINGS = ["raw", "compressed_segmentation", "png"] as const;
 
 /** What the volume is to be, and how to get there. */
-export interface ConvertVolumeOptions extends ReadOptions {
+export interface ConvertVolumeOptions extends ReadOptions, Strictness {
   /** Along x, y and z; 64, 64, 64 unless told. */
   readonly chunkShape?: readonly number[] | undefined;
   /** compressed_segmentation for uint32 and uint64, else raw, unless told. */
@@ -126,6 +127,7 @@ export async function convertVolume(
 ): Promise<ConvertReport> {
   refuseOverlap(source, store, at);
   const { info, axes, losses } = planVolume(source, options);
+  refuseLosses(options, losses);
   const { signal, limits, pool, maxMemory = MEMORY, onProgress } = options;
   const writer = await createVolume(store, at, info, { signal, limits, pool, maxMemory, overwrite: options.overwrite });
   try {

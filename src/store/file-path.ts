@@ -15,11 +15,14 @@ export const PARTIAL = ".partial";
 
 export class Root {
   readonly real: string;
+  /** The last directory that stays when everything is deleted: the root, unless it was not there to begin with. */
+  readonly stays: string;
   /** Directories that have been cleared of what killed writers left (file-write.ts). */
   readonly swept = new Set<string>();
 
   constructor(path: string) {
     this.real = realOfExisting(resolve(path));
+    this.stays = fs.existsSync(this.real) ? this.real : dirname(this.real);
   }
 
   // Checked once more than the types ask for: programs without types would leave the root here.

@@ -277,7 +277,7 @@ function isValue(path: string): boolean {
 /** Takes away directories that a delete has left empty, so that they do not show as prefixes; gives the first that stays. */
 function prune(root: Root, directory: string): string {
   try {
-    while (directory !== root.real) {
+    while (directory !== root.stays) {
       fs.rmdirSync(directory);
       directory = dirname(directory);
     }

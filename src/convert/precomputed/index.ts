@@ -5,7 +5,8 @@ import type { Geometry, VectorDataset } from "../../model/vectors.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
-import { type PUBLISHED, type PublishOptions, publicationOf } from "./publication.js";
+import { refuseLosses } from "../losses.js";
+import { type PUBLISHED, type Publication, type PublishOptions, publicationOf } from "./publication.js";
 import { inRoom } from "./room.js";
 
 type Kind = (typeof PUBLISHED)[number];
@@ -49,9 +50,14 @@ export async function convertToPrecomputed(
   refuseOverlap(source, store, at);
   const kind = publishedAs(source, options.kind);
   return inRoom(store, at, TYPES[kind], options, async () => {
-    const publication = await publicationOf(source, options);
-    if (kind === "skeletons") return (await import("./skeletons.js")).publishSkeletons(publication, store, at);
-    if (kind === "meshes") return (await import("./meshes.js")).publishMeshes(publication, store, at);
-    return (await import("./annotations.js")).publishAnnotations(publication, store, at);
+    const report = await published(kind, await publicationOf(source, options), store, at);
+    refuseLosses(options, report.losses);
+    return report;
   });
+}
+
+async function published(kind: Kind, publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
+  if (kind === "skeletons") return (await import("./skeletons.js")).publishSkeletons(publication, store, at);
+  if (kind === "meshes") return (await import("./meshes.js")).publishMeshes(publication, store, at);
+  return (await import("./annotations.js")).publishAnnotations(publication, store, at);
 }

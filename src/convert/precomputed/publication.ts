@@ -9,13 +9,14 @@ import type { Geometry, Schema, VectorDataset } from "../../model/vectors.js";
 import { Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
+import type { Strictness } from "../losses.js";
 import { tableOf } from "./table.js";
 
 /** What geometry can become. */
 export const PUBLISHED = ["skeletons", "annotations", "meshes"] as const;
 
 /** What the target is to be, and how to get there. */
-export interface PublishOptions extends ReadOptions {
+export interface PublishOptions extends ReadOptions, Strictness {
   /** By the geometry unless told: points and lines become annotations, meshes meshes, everything else skeletons. */
   readonly kind?: (typeof PUBLISHED)[number] | undefined;
   /** Into shards; by the number of objects unless told. */

@@ -1,0 +1,119 @@
+/**
+ * Geometry on its way to a target: what is known beforehand, then batches in order. A feed is one level of a dataset, or what a query
+ * selects of it; files.ts writes it to files of other software, feed-store.ts to a store of Zarr Vectors.
+ */
+import { InvalidInput } from "../errors.js";
+import type { FileData } from "../format/interchange/types.js";
+import type { Ids } from "../format/rows/row-source.js";
+import type { VectorDescription } from "../format/zarr-vectors/write/description.js";
+import { withLimits } from "../limits.js";
+import type { AttributeInfo } from "../model/attributes.js";
+import type { ReadOptions } from "../model/dataset.js";
+import type { Batch, Columns, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
+import { pickRows } from "../query/columns.js";
+
+export interface Feed extends FileData {
+  /** Vertices per link; 0 where there are none. */
+  readonly linkWidth: number;
+  /** Whether vertices belong to objects. */
+  readonly hasObjects: boolean;
+  /** Sentences about what is left behind, whatever the target. */
+  readonly losses: readonly string[];
+  /** How a store of it was laid out, where it comes from one. */
+  readonly layout?: Pick<VectorDescription, "chunkShape" | "binShape"> | undefined;
+}
+
+export interface FeedOptions extends ReadOptions {
+  /** The attributes to bring along; all of them where nothing is said. */
+  readonly attributes?: readonly string[] | undefined;
+  /** Bytes that may be held at once, roughly; 256 MiB unless told otherwise. */
+  readonly maxMemory?: number | undefined;
+}
+
+export const MEMORY = 256 << 20;
+const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
+
+/** How much a batch may be, and what a reader may keep: half of the memory is the writer's. */
+export function readingWithin({ signal, limits, maxMemory = MEMORY }: FeedOptions): SelectOptions {
+  return {
+    signal,
+    limits: { ...limits, keptBytes: Math.min(maxMemory / 2, withLimits(limits).keptBytes) },
+    batchVertices: Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX))),
+  };
+}
+
+export async function feedOf(dataset: VectorDataset, query: Query, options: FeedOptions = {}): Promise<Feed> {
+  const reading = readingWithin(options);
+  const { attributes, onProgress } = options;
+  const { url, axes, crs, attributes: said, bounds } = dataset;
+  const [geometry, ...further] = query.geometry === undefined ? dataset.geometries : [query.geometry];
+  if (geometry === undefined) throw new InvalidInput(`${url} has no geometry that could be written`, { where: url });
+  const selection = dataset.select({ ...query, geometry });
+  const level = await selection.level(reading);
+  const [source, { chunkShape, binShape }] = [
+    await dataset.source(level, reading, geometry),
+    await dataset.describe(level, reading),
+  ];
+  const all = await source.schema(reading);
+  const asked = (domain: keyof Schema): readonly AttributeInfo[] =>
+    all[domain].filter(
+      ({ name }) => attributes === undefined || [name, `${domain}.${name}`].some((own) => attributes.includes(own)),
+    );
+  const losses = further.map((other) => `${url}: the ${other} beside the ${geometry}`);
+  const chosen = query.level ?? query.maxVertices ?? query.resolution;
+  if (dataset.levels.length > 1 && chosen === undefined)
+    losses.push(`${url}: its ${dataset.levels.length - 1} coarser levels, which can be made again from it`);
+  if ((await dataset.parametric?.(reading)) !== undefined) losses.push(`${url}: its parametric objects`);
+  const isWhole = !["object", "group", "box", "sphere", "nearest", "where", "limit"].some(
+    (name) => query[name as keyof Query] !== undefined,
+  );
+  let members: Set<bigint> | undefined; // the objects of the answer, once it was gone through
+
+  async function* batches(wanted: SelectOptions = {}): AsyncGenerator<Batch> {
+    const total = onProgress === undefined ? 0 : (await selection.count(reading)).vertices;
+    const seen = new Set<bigint>();
+    let done = 0;
+    for await (const batch of selection.batches({ ...reading, attributes, ...wanted })) {
+      yield batch;
+      if (batch.repeats === true) continue;
+      if (!isWhole) for (const id of batch.ids) seen.add(id);
+      done += batch.positions.length / batch.dims;
+      onProgress?.({ done, total: Math.max(done, total), unit: "vertices" });
+    }
+    members = seen;
+  }
+
+  async function groups(): Promise<{ readonly members: readonly Ids[]; readonly columns: Columns }> {
+    const known = await dataset.groups(level, reading);
+    const of = await Promise.all(known.map(({ group }) => dataset.groupMembers(group, level, reading)));
+    const columns: Columns = asked("group").length > 0 ? await dataset.groupColumns(level, reading) : new Map();
+    if (isWhole || known.length === 0) return { members: of, columns };
+    if (members === undefined) for await (const _ of batches({ attributes: [] }));
+    const left = of.map((ids) => ids.filter((id: bigint) => members!.has(id)) as Ids);
+    const rows = left.flatMap((ids, group) => (ids.length > 0 ? [group] : []));
+    return { members: rows.map((group) => left[group]!), columns: pickRows(columns, rows) };
+  }
+
+  return {
+    url,
+    geometry,
+    axes,
+    crs,
+    bounds,
+    attributes: said,
+    schema: {
+      vertex: asked("vertex"),
+      link: asked("link"),
+      fragment: asked("fragment"),
+      object: asked("object"),
+      group: asked("group"),
+    },
+    headers: await dataset.headers(reading),
+    linkWidth: source.linkWidth,
+    hasObjects: source.objects !== undefined || geometry !== "points",
+    losses,
+    layout: binShape.every(Number.isFinite) ? { chunkShape, binShape } : undefined,
+    batches,
+    groups,
+  };
+}

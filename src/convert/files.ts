@@ -1,0 +1,107 @@
+/** Geometry becomes a file of other software: which kind, where to, and how its writer is called. */
+import { Conflict, Unsupported } from "../errors.js";
+import { type Kind, kindNamed, kinds } from "../format/interchange/kinds.js";
+import type { WriteFileOptions } from "../format/interchange/types.js";
+import { Key } from "../store/key.js";
+import { memoryStore } from "../store/memory.js";
+import { type Location, type LocationOptions, splitPath } from "../store/open.js";
+import { type ScratchFile, scratchIn, scratchOn } from "../store/scratch.js";
+import type { Sink } from "../store/types.js";
+import type { ConvertReport } from "./arrays.js";
+import { type Feed, type FeedOptions, MEMORY } from "./feed.js";
+import { refuseLosses, type Strictness } from "./losses.js";
+
+export interface ConvertFileOptions extends FeedOptions, Strictness, Pick<WriteFileOptions, "ascii" | "reference"> {
+  /** The file is packed with gzip; where nothing is said, as its name says. */
+  readonly gzip?: boolean | undefined;
+  /** Makes the file in which a writer puts aside what does not fit into memory; without, that stays in memory. */
+  readonly scratch?: (() => ScratchFile) | undefined;
+}
+
+/** The kind of file that a target is: as `to` says, else its name; undefined where it is no file. */
+export function fileKind(target: string, to?: string | undefined): Kind | undefined {
+  if (to !== undefined) return kinds.find(({ id }) => id === to);
+  return kindNamed(target);
+}
+
+/** Writes the file, which is there when it is whole; nothing is where something may not be lost. */
+export async function convertToFile(
+  feed: Feed,
+  kind: Kind,
+  sink: Sink,
+  options: ConvertFileOptions = {},
+): Promise<ConvertReport> {
+  const { signal, limits, ascii, reference, maxMemory = MEMORY } = options;
+  const memory = maxMemory / 4;
+  const scratch =
+    options.scratch === undefined
+      ? scratchIn({ store: memoryStore() }, memory, signal)
+      : scratchOn(options.scratch, memory);
+  const packed = options.gzip === true ? gzipSink(sink) : sink;
+  try {
+    const { file } = await kind.load();
+    if (file.write === undefined) throw new Unsupported(`files of ${kind.name} are read, but not written`);
+    refuseLosses(options, feed.losses);
+    const report = await file.write(packed, feed, { signal, limits, scratch, ascii, reference });
+    const { vertices, objects } = report;
+    const losses = [...feed.losses, ...report.losses.map((loss) => `${feed.url}: ${loss}`)];
+    refuseLosses(options, losses);
+    signal?.throwIfAborted();
+    await packed.commit();
+    return { chunksCopied: 0, chunksRecoded: 0, vertices, objects, losses };
+  } finally {
+    await packed.abort();
+    await scratch.clear();
+  }
+}
+
+/** A file that appears when it is whole. Nothing that exists is replaced unless `overwrite` says so. */
+export async function sinkAt(
+  openLocation: (url: string, options?: LocationOptions) => Promise<Location>,
+  target: string,
+  { overwrite, ...options }: LocationOptions & { readonly overwrite?: boolean | undefined },
+): Promise<Sink> {
+  // The folder is opened and the last part is the key in it; the options behind "?" belong to the store.
+  const [address = "", query = ""] = /^[a-z][a-z0-9+.-]+:/i.test(target) ? target.split(/(?=\?)/) : [target];
+  const [folder, name] = splitPath(address);
+  const place = `${folder || (address.startsWith("/") ? "/" : ".")}${query}`;
+  const { store, at } = await openLocation(place, options);
+  const key = Key.join(at, name);
+  const { signal } = options;
+  if (overwrite !== true && (await store.stat(key, { signal })) !== undefined)
+    throw new Conflict(`${target} is already there`, { where: target, hint: "Add --overwrite to replace it." });
+  return store.write(key, { signal, ...(overwrite || !store.can.conditional ? {} : { if: { absent: true } }) });
+}
+
+/** What is written comes out packed. */
+function gzipSink(sink: Sink): Sink {
+  const { readable, writable } = new CompressionStream("gzip");
+  const writer = writable.getWriter();
+  let failure: unknown;
+  const pump = (async () => {
+    const reader = readable.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) await sink.write(next.value);
+  })().catch((error: unknown) => {
+    failure = error;
+    return writer.abort(error).catch(() => undefined);
+  });
+  const ended = async (work: Promise<unknown>): Promise<void> => {
+    await work.catch((error: unknown) => {
+      failure ??= error;
+    });
+    if (failure !== undefined) throw failure;
+  };
+  return {
+    write: (bytes) => ended(writer.write(bytes.slice())),
+    async commit() {
+      await ended(writer.close());
+      await ended(pump);
+      await sink.commit();
+    },
+    async abort() {
+      await writer.abort().catch(() => undefined);
+      await pump;
+      await sink.abort();
+    },
+  };
+}
