@@ -14,7 +14,7 @@ import type { Key } from "./key.js";
 import { bufferedSink } from "./sink.js";
 import type { SetOptions, Store } from "./types.js";
 import { cannot, childrenOf } from "./wrap.js";
-import { encodeCommon, ZipDirectory, type ZipEntry } from "./zip-directory.js";
+import { encodeCommon, Wide, ZipDirectory, type ZipEntry } from "./zip-directory.js";
 
 const MOST = 0xfffffffe; // larger ones need zip64 sizes in their local header, and memory that few have
 
@@ -143,11 +143,14 @@ async function pack(key: Key, value: Uint8Array, offset: number, method: "store"
   return { ...entry, data: deflated ? packed : value };
 }
 
-function localHeader(entry: ZipEntry): Uint8Array {
+/** What comes before the data of an entry; sizes beyond 4 GiB are in its extra field. */
+export function localHeader(entry: ZipEntry): Uint8Array {
   const name = encodeUtf8(entry.key, "the name");
+  const extra = Wide.encode([entry.size, entry.packed]);
   const out = new Writer();
   out.u32(0x04034b50);
-  encodeCommon(out, entry, name.length, 0);
+  encodeCommon(out, entry, name.length, extra.length);
   out.bytes(name);
+  out.bytes(extra);
   return out.finish();
 }

@@ -15,6 +15,7 @@ export interface Kind {
 export const kinds: readonly Kind[] = [
   { id: "trk", name: "TrackVis tracks (TRK)", extensions: ["trk"], load: () => import("./trk.js") },
   { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
+  { id: "trx", name: "TRX", extensions: ["trx"], load: () => import("./trx.js") },
   { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
   { id: "csv", name: "table in text (CSV)", extensions: ["csv", "txt"], load: () => import("./csv.js") },
   {
@@ -31,6 +32,8 @@ export const kinds: readonly Kind[] = [
   },
   { id: "ply", name: "PLY", extensions: ["ply"], load: () => import("./ply.js") },
   { id: "obj", name: "Wavefront OBJ", extensions: ["obj"], load: () => import("./obj.js") },
+  { id: "stl", name: "STL", extensions: ["stl"], load: () => import("./stl.js") },
+  { id: "parquet", name: "Parquet table", extensions: ["parquet"], load: () => import("./parquet.js") },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

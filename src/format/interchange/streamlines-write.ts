@@ -3,6 +3,7 @@
  * numbers of one type; and what such a file cannot hold is told, once.
  */
 import { halfToNumber } from "../../bytes/half.js";
+import type { Json } from "../../bytes/json.js";
 import { isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
@@ -10,7 +11,7 @@ import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis, Batch, Domain, Positions } from "../../model/vectors.js";
 import { measureOf } from "../../space/units.js";
-import type { FileData } from "./types.js";
+import type { FileData, ImageSpace } from "./types.js";
 
 /** Sentences about what is lost, each once. */
 export class Losses {
@@ -122,4 +123,24 @@ export function refuseNotFinite(positions: Positions, where: string): void {
     if (value - value !== 0)
       throw new InvalidInput(`${where} has the coordinate ${value}, which such a file cannot hold`, { where });
   }
+}
+
+/** The image that streamlines are about: the one that the caller names, else the one of the file that they come from. */
+export function imageOf(headers: FileData["headers"], reference: ImageSpace | undefined, losses: Losses): ImageSpace {
+  if (reference !== undefined) return reference;
+  const [trx, trk] = [headers.get("trx"), headers.get("trk")];
+  const found =
+    spaceOf(trx?.VOXEL_TO_RASMM, trx?.DIMENSIONS) ??
+    (trk?.version === 1 ? undefined : spaceOf(trk?.vox_to_ras, trk?.dimensions));
+  if (found !== undefined) return found;
+  losses.tell("the image that it is about, which nothing names: voxels of 1 mm are taken");
+  return { affine: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], dimensions: [1, 1, 1] };
+}
+
+/** The space of an image as headers in JSON have it. */
+export function spaceOf(affine: Json | undefined, dimensions: Json | undefined): ImageSpace | undefined {
+  const numbers = (value: Json | undefined): number[] => (Array.isArray(value) ? value.flat().map(Number) : []);
+  const space = { affine: numbers(affine), dimensions: numbers(dimensions) };
+  const isWhole = space.affine.length === 16 && space.dimensions.length === 3 && space.affine[15] !== 0;
+  return isWhole && [...space.affine, ...space.dimensions].every(Number.isFinite) ? space : undefined;
 }

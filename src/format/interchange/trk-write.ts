@@ -12,6 +12,7 @@ import { spoolIn } from "./spool.js";
 import {
   floatPositions,
   floatValues,
+  imageOf,
   isNumeric,
   Losses,
   type PathBatch,
@@ -21,7 +22,7 @@ import {
 } from "./streamlines-write.js";
 import { encodeTrkHeader, listOf, slotOf, trkHeaderOf } from "./trk-header.js";
 import { Backward } from "./trk-space.js";
-import type { FileData, FileReport, ImageSpace, WriteFileOptions } from "./types.js";
+import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const SLOTS = 10;
 
@@ -64,13 +65,7 @@ const channelsOf = (infos: readonly AttributeInfo[]): number => infos.reduce((su
 function headerFor({ headers, url: where }: FileData, { reference }: WriteFileOptions, losses: Losses): JsonObject {
   const known = headers.get("trk");
   if (reference === undefined && known !== undefined) return known;
-  const trx = headers.get("trx");
-  const image = reference ?? (trx && spaceOf(trx.VOXEL_TO_RASMM, trx.DIMENSIONS));
-  if (image === undefined) losses.tell("the image that it is about, which nothing names: voxels of 1 mm are taken");
-  const { affine, dimensions } = image ?? {
-    affine: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1],
-    dimensions: [1, 1, 1],
-  };
+  const { affine, dimensions } = imageOf(headers, reference, losses);
   const orientation = nearestOrientation(affine);
   if (orientation === undefined) throw new Unsupported(`${where}: the axes of the image do not span space`, { where });
   if (dimensions.some((size) => size > 32767))
@@ -83,14 +78,6 @@ function headerFor({ headers, url: where }: FileData, { reference }: WriteFileOp
     vox_to_ras: [...affine],
     voxel_order: lettersOf(orientation),
   };
-}
-
-/** The space of an image as a header in JSON has it. */
-function spaceOf(affine: unknown, dimensions: unknown): ImageSpace | undefined {
-  const numbers = (value: unknown): number[] => (Array.isArray(value) ? value.flat().map(Number) : []);
-  const space = { affine: numbers(affine), dimensions: numbers(dimensions) };
-  const ok = space.affine.length === 16 && space.dimensions.length === 3;
-  return ok && [...space.affine, ...space.dimensions].every(Number.isFinite) ? space : undefined;
 }
 
 /** The attributes that a TRK can hold, in the order of the names that it once had, and their slots. */
