@@ -37,7 +37,9 @@ export function nearestParticles(
   if (!Number.isInteger(k) || k < 1) throw new InvalidInput(`k should be a whole number from 1 on, found ${k}`);
   if (!(within >= 0)) throw new InvalidInput(`a distance should be 0 or more, found ${within}`);
   const asked = places.length / 3;
-  if (!Number.isInteger(asked) || !Array.prototype.every.call(places, Number.isFinite))
+  let odd = 0; // NaN from the first that is not finite on
+  for (let i = 0; i < places.length; i++) odd += places[i]! - places[i]!;
+  if (!Number.isInteger(asked) || odd !== 0)
     throw new InvalidInput(`places should be three finite numbers each, found ${places.length} numbers`);
   if (periodic !== undefined) checkPeriodic(periodic);
   const most = Math.min(k, particles.count);
@@ -211,7 +213,7 @@ class Search {
   }
 }
 
-/** The one of two numbers that is above 0, of which one is not; else 0. Without a branch, which could not be foretold. */
+/** The one of two finite numbers that is above 0, which the other is not then; else 0. Without a branch, which nobody could foretell. */
 const above = (a: number, b: number): number => (a + Math.abs(a) + (b + Math.abs(b))) / 2;
 
 /** A distance along an axis to the nearest image. */
