@@ -33,6 +33,7 @@ export const kinds: readonly Kind[] = [
   { id: "ply", name: "PLY", extensions: ["ply"], load: () => import("./ply.js") },
   { id: "obj", name: "Wavefront OBJ", extensions: ["obj"], load: () => import("./obj.js") },
   { id: "stl", name: "STL", extensions: ["stl"], load: () => import("./stl.js") },
+  { id: "vtk", name: "VTK polydata", extensions: ["vtk"], load: () => import("./vtk.js") },
   { id: "parquet", name: "Parquet table", extensions: ["parquet"], load: () => import("./parquet.js") },
 ];
 

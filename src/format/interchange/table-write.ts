@@ -55,6 +55,28 @@ export async function tableRows(data: FileData, options: ReadOptions, most?: num
   };
 }
 
+/** The rows of a table in groups of so many, but the last: files are read by groups, and batches may be small. */
+export async function* inGroups(table: TableRows, size: number) {
+  let held: (readonly Column[])[] = [];
+  let count = 0;
+  const join = () => ({
+    count,
+    columns: held[0]!.map(({ info }, i) => ({ info, values: joinedAll(held.map((own) => own[i]!.values)) })),
+  });
+  for await (const { count: more, columns } of table.rows()) {
+    if (more === 0) continue;
+    held.push(columns);
+    count += more;
+    if (count < size) continue;
+    yield join();
+    [held, count] = [[], 0];
+  }
+  if (count > 0) yield join();
+}
+
+const joinedAll = (parts: readonly Column["values"][]): Column["values"] =>
+  parts.length === 1 ? parts[0]! : joined(...parts);
+
 function emptyOf({ geometry, axes }: FileData, first: Batch | undefined): Batch {
   return {
     level: 0,
@@ -221,7 +243,7 @@ function ownersColumn(columns: Columns, info: AttributeInfo, name: string, owner
   if (column === undefined || owners.includes(-1)) {
     const rows = column === undefined ? 0 : column.values.length / column.info.channels;
     const none = absentColumn(column?.info ?? info, 1);
-    const values = joined(column?.values ?? [], none.values);
+    const values = column === undefined ? none.values : joined(column.values, none.values);
     const at = owners.map((owner) => (owner < 0 || column === undefined ? rows : owner));
     const own = { info: none.info, values: pick(values, none.info.channels, at) };
     return plain(own, own.info, name, owners.length);
@@ -230,10 +252,15 @@ function ownersColumn(columns: Columns, info: AttributeInfo, name: string, owner
   return plain({ info: own, values: pick(values, own.channels, owners) }, own, name, owners.length);
 }
 
-function joined(a: Column["values"], b: Column["values"]): Column["values"] {
-  if (Array.isArray(b)) return [...(a as readonly string[]), ...(b as readonly string[])];
-  const out = new (b.constructor as Float64ArrayConstructor)(a.length + b.length);
-  out.set(a as Float64Array);
-  out.set(b as Float64Array, a.length);
+function joined(...parts: readonly Column["values"][]): Column["values"] {
+  const first = parts[0]!;
+  if (Array.isArray(first)) return (parts as readonly string[][]).flat();
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const out = new (first.constructor as Float64ArrayConstructor)(length);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part as Float64Array, at);
+    at += part.length;
+  }
   return out as unknown as Column["values"];
 }

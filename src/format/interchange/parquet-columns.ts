@@ -1,0 +1,198 @@
+/**
+ * The columns of a Parquet file: which of them are columns of values, and what these are. Groups of rows are read one at a time, and of those
+ * only the columns that are wanted.
+ *
+ * A column that may have empty cells is wider where that needs a value of its own: small integers become int64; text without a value is "".
+ */
+import type { FileMetaData, RowGroup, SchemaElement, SchemaTree } from "hyparquet";
+import type { DataType, FixedDataType } from "../../bytes/dtype.js";
+import { I64, U64 } from "../../bytes/u64.js";
+import { Corrupt } from "../../errors.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { valuesOf } from "./table-types.js";
+
+export interface ParquetColumn {
+  readonly info: AttributeInfo;
+  readonly isList: boolean;
+  readonly nullable: boolean;
+}
+
+/** The columns that are columns of values, and sentences about the others. */
+export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: ParquetColumn[]; notes: string[] } {
+  const columns: ParquetColumn[] = [];
+  const notes: string[] = [];
+  for (const child of tree.children) {
+    const { name } = child.element;
+    if (typeof name !== "string") throw new Corrupt("a column has no name");
+    const leaf = leafOf(child);
+    const type = leaf && typeOf(leaf.element);
+    const channels =
+      leaf === undefined || type === undefined ? 0 : leaf.depth === 0 ? 1 : widthOf(metadata.row_groups, name);
+    if (leaf === undefined || type === undefined || channels === 0) {
+      const why =
+        leaf === undefined
+          ? "values with parts"
+          : type === undefined
+            ? `values of type ${leaf.element.type}`
+            : "lists of different lengths";
+      notes.push(`The column ${name} has ${why}, and is left out.`);
+      continue;
+    }
+    const nullable = mayBeNull(leaf, metadata.row_groups, name);
+    columns.push({
+      info: { name, channels, ...(nullable ? withAbsent(type) : type) },
+      isList: leaf.depth > 0,
+      nullable,
+    });
+  }
+  return { columns, notes };
+}
+
+interface Leaf {
+  readonly element: SchemaElement;
+  /** Lists around it. */
+  readonly depth: number;
+  readonly optional: boolean;
+}
+
+function leafOf(tree: SchemaTree): Leaf | undefined {
+  let [at, depth, optional] = [tree, 0, false];
+  for (;;) {
+    const { repetition_type: repetition } = at.element;
+    if (repetition === "REPEATED") depth++;
+    optional ||= repetition === "OPTIONAL";
+    if (at.children.length === 0) return depth <= 1 ? { element: at.element, depth, optional } : undefined;
+    if (at.children.length > 1) return undefined;
+    at = at.children[0]!;
+  }
+}
+
+type Typed = Pick<AttributeInfo, "dtype" | "unit" | "absent">;
+
+const number = (kind: "int" | "uint" | "float", size: number): { dtype: DataType } => ({
+  dtype: { kind, size, endian: "little" } as DataType,
+});
+
+function typeOf({
+  type,
+  converted_type: converted,
+  logical_type: logical,
+  type_length,
+}: SchemaElement): Typed | undefined {
+  const [, sign, bits] = /^(U?)INT_(8|16|32|64)$/.exec(converted ?? "") ?? [];
+  const own = logical?.type === "INTEGER" ? logical : undefined;
+  const kind = (own === undefined ? sign === "U" : !own.isSigned) ? "uint" : "int";
+  switch (type) {
+    case "BOOLEAN":
+      return { dtype: { kind: "bool", size: 1 } };
+    case "FLOAT":
+      return number("float", 4);
+    case "DOUBLE":
+      return number("float", 8);
+    case "INT32":
+    case "INT64": {
+      if (converted === "DECIMAL") return number("float", 8);
+      const unit = converted?.startsWith("TIME")
+        ? converted
+        : logical?.type === "TIMESTAMP" || logical?.type === "TIME"
+          ? logical.unit
+          : undefined;
+      const size = own === undefined ? Number(bits ?? (type === "INT32" ? 32 : 64)) / 8 : own.bitWidth / 8;
+      if (unit === undefined) return number(kind, size);
+      return {
+        ...number("int", type === "INT32" ? 4 : 8),
+        unit: /MILLIS$/.test(unit) ? "ms" : /MICROS$/.test(unit) ? "us" : "ns",
+      };
+    }
+    case "INT96":
+      return { ...number("int", 8), unit: "ns" };
+    case "BYTE_ARRAY":
+      if (converted === "DECIMAL") return number("float", 8);
+      return converted === "UTF8" ||
+        converted === "ENUM" ||
+        converted === "JSON" ||
+        ["STRING", "ENUM", "JSON"].includes(logical?.type ?? "")
+        ? { dtype: { kind: "string" } }
+        : undefined;
+    case "FIXED_LEN_BYTE_ARRAY":
+      if (converted === "DECIMAL") return number("float", 8);
+      if (logical?.type === "UUID") return { dtype: { kind: "string" } };
+      return logical?.type === "FLOAT16" && type_length === 2 ? number("float", 4) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Values that stand for none, which no other value is. */
+function withAbsent(type: Typed): Typed {
+  const { dtype } = type;
+  if (dtype.kind === "bool") return { dtype: { kind: "uint", size: 1, endian: "little" }, absent: 255 };
+  if (dtype.kind === "uint" && dtype.size === 8) return { ...type, absent: U64.MAX };
+  return dtype.kind === "int" || dtype.kind === "uint" ? { ...type, ...number("int", 8), absent: I64.MIN } : type;
+}
+
+const chunksOf = (groups: readonly RowGroup[], name: string) =>
+  groups.map(({ columns, num_rows }) => ({
+    rows: Number(num_rows),
+    meta: columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data,
+  }));
+
+/** How many values each list has; 0 where they are not as many in each. */
+function widthOf(groups: readonly RowGroup[], name: string): number {
+  const widths = new Set(
+    chunksOf(groups, name)
+      .filter(({ rows }) => rows > 0)
+      .map(({ rows, meta }) => Number(meta?.num_values ?? 0) / rows),
+  );
+  const [width = 1] = widths;
+  return widths.size <= 1 && Number.isInteger(width) && width <= 1024 ? width : 0;
+}
+
+const mayBeNull = ({ optional, depth }: Leaf, groups: readonly RowGroup[], name: string): boolean =>
+  optional && depth === 0 && chunksOf(groups, name).some(({ meta }) => meta?.statistics?.null_count !== 0n);
+
+/** A column that is being filled. */
+export function filling({ info, isList, nullable }: ParquetColumn, rows: number, where: string) {
+  const { name, channels, dtype, absent } = info;
+  const values =
+    dtype.kind === "string" ? new Array<string>(rows).fill("") : valuesOf(dtype as FixedDataType, rows * channels);
+  const out = values as unknown[];
+  let done = 0;
+  const none = dtype.kind === "float" ? Number.NaN : dtype.kind === "string" ? "" : nullable ? absent : undefined;
+  const bad = (row: number, found: string) =>
+    new Corrupt(`${where}: row ${row} has ${found} in the column ${name}`, { where });
+  const convert = ((): ((value: unknown) => unknown) => {
+    if (dtype.kind === "string") return (value) => value;
+    if ("size" in dtype && dtype.size === 8 && (dtype.kind === "int" || dtype.kind === "uint"))
+      return (value) => BigInt(value as number | bigint);
+    return (value) => Number(value);
+  })();
+  return {
+    /** Values of the rows from `first` on. */
+    put(data: ArrayLike<unknown>, first: number, firstRow: number): void {
+      if (first < 0 || first + data.length > rows) throw bad(firstRow + rows, "more values than rows");
+      done += data.length;
+      if (!isList && ArrayBuffer.isView(data) && data.constructor === values.constructor) {
+        (values as Float64Array).set(data as unknown as Float64Array, first);
+        return;
+      }
+      for (let i = 0; i < data.length; i++) {
+        const value = data[i];
+        const list = isList ? (value as ArrayLike<unknown> | null | undefined) : undefined;
+        if (isList && list?.length !== channels)
+          throw bad(firstRow + first + i, `a list of ${list?.length ?? "no"} values, where others have ${channels},`);
+        for (let c = 0; c < channels; c++) {
+          const own = list === undefined || list === null ? value : list[c];
+          if (own === null || own === undefined) {
+            if (none === undefined) throw bad(firstRow + first + i, "no value");
+            out[(first + i) * channels + c] = none;
+          } else out[(first + i) * channels + c] = convert(own);
+        }
+      }
+    },
+    done(firstRow: number): Column {
+      if (done !== rows) throw bad(firstRow + done, "no value: the group of rows ends there");
+      return { info, values: values as Column["values"] };
+    },
+  };
+}
