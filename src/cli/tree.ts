@@ -17,7 +17,7 @@ import {
 import type { Finding } from "../model/format.js";
 import { type Key, Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
-import { count, flag, number, numbers, type Values, value } from "./args.js";
+import { count, flag, number, numbers, size, type Values, value } from "./args.js";
 import { counted } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findPlace, sourceOptions } from "./source.js";
@@ -38,6 +38,7 @@ const options = {
   slices: flag("query: ranges of the tree's order: start, stop, and 1 where it is inside in part"),
   count: flag("query: how many, and nothing else"),
   threshold: value("N", "build: nodes of more particles are divided (default 400)", count),
+  "max-memory": value("SIZE", "build: how much may be held at once; without it, all particles are", size),
   overwrite: flag("build: replace what is there"),
   progress: progressOption,
 };
@@ -45,21 +46,22 @@ export type TreeOptions = Values<typeof options>;
 
 export const tree = verb({
   about:
-    "ACTION is build, query or verify. build FROM TO makes a .ptree file, or with another ending the bytes of a packed tree, from .npy, an " +
-    "array of n × 3, or any dataset of points. query asks a .ptree file; --slices also packed trees alone. Exit code 1 where verify finds errors.",
+    "ACTION is build, query or verify. build FROM… TO makes a .ptree file, or with another ending the bytes of a packed tree, from .npy, an " +
+    "array of n × 3, or any dataset of points, one after the other where there are several. query asks a .ptree file; --slices also packed trees alone. Exit code 1 where verify finds errors.",
   options,
   words: ["build", "query", "verify"],
   examples: [
-    ["octavo tree build positions.npy gas.ptree", "a file with tree and particles"],
+    ["octavo tree build *.npy gas.ptree --max-memory 512M", "a file with tree and particles"],
     ["octavo tree query gas.ptree --sphere 0.5,0.5,0.5,0.1 --count", "how many are in a ball"],
     ["octavo tree verify packed.bin", "every node of a packed tree"],
   ],
-  async run([action = "", url = "", target], options, session) {
-    if ((action === "build") !== (target !== undefined))
+  async run([action = "", ...rest], options, session) {
+    if (action === "build" ? rest.length < 2 : rest.length !== 1)
       throw new InvalidInput(
         action === "build" ? "octavo tree build needs FROM and TO" : `octavo tree ${action} takes one URL`,
       );
-    if (action === "build") return build(url, target!, options, session);
+    if (action === "build") return build(rest.slice(0, -1), rest.at(-1)!, options, session);
+    const url = rest[0]!;
     if (action !== "query" && action !== "verify")
       throw new InvalidInput(`expected build, query or verify, found ${JSON.stringify(action)}`);
     const { store, file } = await findPlace(url, { ...options, as: undefined }, session);

@@ -94,7 +94,7 @@ export const verbs: readonly Entry[] = [
   },
   {
     name: "tree",
-    operands: "ACTION URL [TO]",
+    operands: "ACTION URL…",
     summary: "octrees over particles: build, query, verify",
     together: BARE,
     load: async () => (await import("./tree.js")).tree,

@@ -1,5 +1,5 @@
 /** `octavo tree` as a user runs it. */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -58,3 +58,49 @@ test("build, query, verify, and the verbs for every dataset", { timeout: 120_000
   expect(damaged.stdout).toContain("packed-tree/tree-skip");
   expect((await octavo(["tree", "verify", at("absent.ptree")])).code).toBe(3);
 });
+
+test("build with little memory, from several files: the same bytes, and nothing else in the folder", {
+  timeout: 120_000,
+}, async () => {
+  writeFileSync(at("first.npy"), writeNpy(ndarray([7000, 3], golden.positions.slice(0, 21_000))));
+  writeFileSync(at("second.npy"), writeNpy(ndarray([13_000, 3], golden.positions.slice(21_000))));
+  mkdirSync(at("out"));
+  const small = [at("first.npy"), at("second.npy"), "--threshold", "16"];
+  const options = ["--max-memory", "100k"];
+  await octavo(["tree", "build", ...small, at("out/packed.bin"), ...options]);
+  expect(alike(readFileSync(at("out/packed.bin")).fill(0, 8, 16), golden.bytes)).toBe(true);
+  expect(await json("tree", "build", ...small, at("out/some.ptree"), ...options)).toMatchObject({ particles: 20_000 });
+  expect(await json("tree", "verify", at("out/some.ptree"))).toMatchObject({ valid: true, findings: [] });
+  expect(await octavo(["tree", "build", ...small, at("out/some.ptree"), ...options])).toMatchObject({ code: 2 });
+  const damaged = golden.positions.slice();
+  damaged[50_000] = Number.NaN;
+  writeFileSync(at("damaged.npy"), writeNpy(ndarray([20_000, 3], damaged)));
+  expect(await octavo(["tree", "build", at("damaged.npy"), at("out/none.ptree"), ...options])).toMatchObject({
+    code: 2,
+  });
+  expect(readdirSync(at("out")).sort()).toEqual(["packed.bin", "some.ptree"]);
+});
+
+test.each(["SIGINT", "SIGKILL"] as const)(
+  "a build that ends with %s leaves no half file and no scratch",
+  { timeout: 120_000 },
+  async (signal) => {
+    const positions = Float32Array.from({ length: 900_000 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 8);
+    writeFileSync(at("many.npy"), writeNpy(ndarray([300_000, 3], positions)));
+    const out = at(signal);
+    mkdirSync(out);
+    const { code } = await octavo(
+      ["tree", "build", at("many.npy"), join(out, "many.ptree"), "--max-memory", "20k", "--threshold", "5000"],
+      {
+        started: async (kill) => {
+          while (readdirSync(out).length === 0) await new Promise((done) => setTimeout(done, 5));
+          setTimeout(() => kill(signal), 150);
+        },
+      },
+    );
+    expect(code).toBe(signal === "SIGINT" ? 4 : null);
+    const left = readdirSync(out).filter((name) => !/^many\.ptree\..*\.partial$/.test(name)); // swept by a later writer
+    expect(left).toEqual([]);
+    if (signal === "SIGINT") expect(readdirSync(out)).toEqual([]);
+  },
+);

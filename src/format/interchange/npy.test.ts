@@ -4,9 +4,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fixtures } from "../../../test/fixtures.js";
 import type { DataType, FixedDataType } from "../../bytes/dtype.js";
-import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
+import { Corrupt, LimitExceeded, NotFound, OctavoError, Unsupported } from "../../errors.js";
 import { elementCount } from "../../space/shape.js";
+import { Key } from "../../store/key.js";
+import { memoryStore } from "../../store/memory.js";
 import { readNpy, writeNpy } from "./npy.js";
+import { openNpy } from "./npy-rows.js";
 
 /** A file by hand: version, header text, elements. */
 function pack(major: number, header: string, ...data: number[]): Uint8Array {
@@ -148,5 +151,41 @@ describe("writeNpy", () => {
       const fortran = text(bytes)?.includes("True") ?? false;
       if (!swapped && !fortran) expect(text(writeNpy(array))).toBe(text(bytes));
     }
+  });
+});
+
+describe("openNpy", () => {
+  const key = Key.of("a.npy");
+  const opened = async (bytes: Uint8Array) => {
+    const store = memoryStore();
+    await store.set(key, bytes);
+    return openNpy(store, key);
+  };
+
+  it.each([
+    ["C order", pack(1, head("'<u2'", "(3, 2)"), 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0)],
+    ["big-endian", pack(2, head("'>u2'", "(3, 2)"), 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6)],
+    ["Fortran order", pack(3, head("'<u2'", "(3, 2)", "True"), 1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0)],
+    ["Fortran order, big-endian", pack(1, head("'>u2'", "(3, 2)", "True"), 0, 1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6)],
+  ])("gives rows: %s", async (_, bytes) => {
+    const { shape, read } = await opened(bytes);
+    expect(shape).toEqual([3, 2]);
+    const all = Uint8Array.of(1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0);
+    for (const [start, stop] of [
+      [0, 3],
+      [1, 2],
+      [1, 3],
+      [2, 2],
+    ] as const) {
+      const rows = await read(start, stop);
+      expect(rows.shape).toEqual([stop - start, 2]);
+      expect(rows.data).toEqual(all.subarray(4 * start, 4 * stop));
+    }
+  });
+
+  it("refuses what is not whole, not there, or has no rows", async () => {
+    await expect(opened(pack(1, head("'<u2'", "(3, 2)"), 1, 0))).rejects.toThrow(Corrupt);
+    await expect(opened(pack(1, head("'<u2'", "(1,)"), 1, 0))).rejects.toThrow(Unsupported);
+    await expect(openNpy(memoryStore(), key)).rejects.toThrow(NotFound);
   });
 });

@@ -29,7 +29,7 @@ import { parseLiteral } from "./python-literal.js";
 const MAGIC = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
 export function readNpy(bytes: Uint8Array, limits?: Partial<Limits>, where = "the .npy file"): NdArray {
-  const { dtype, shape, fortran, offset } = readHeader(bytes, withLimits(limits), where);
+  const { dtype, shape, fortran, offset } = readNpyHeader(bytes, withLimits(limits), where);
   const count = elementCount(shape);
   const data = bytes.subarray(offset);
   if (data.length !== count * dtype.size) {
@@ -46,6 +46,7 @@ export function readNpy(bytes: Uint8Array, limits?: Partial<Limits>, where = "th
   return { shape, dtype, data: turned };
 }
 
+/** What an .npy file says of its elements, and where they begin. */
 interface Header {
   readonly dtype: FixedDataType;
   readonly shape: readonly number[];
@@ -53,7 +54,7 @@ interface Header {
   readonly offset: number;
 }
 
-function readHeader(bytes: Uint8Array, limits: Limits, where: string): Header {
+export function readNpyHeader(bytes: Uint8Array, limits: Limits, where: string): Header {
   const reader = new Reader(bytes, where);
   if (!MAGIC.every((byte, i) => bytes[i] === byte))
     throw new Corrupt(`${where} does not begin with 0x93 NUMPY`, { where });

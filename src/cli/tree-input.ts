@@ -1,0 +1,129 @@
+/** Particles for a tree, batch by batch, from whatever is at some addresses: .npy files, arrays of n × 3, datasets of points. */
+import { concat } from "../bytes/concat.js";
+import { bytesOf, type NumericType, numericView } from "../codec/numeric.js";
+import type { NumericArray } from "../codec/types.js";
+import { InvalidInput, NotFound } from "../errors.js";
+import { openNpy } from "../format/interchange/npy-rows.js";
+import type { ParticleBatch, ParticleStream } from "../format/packed-tree/index.js";
+import type { NdArray } from "../model/array.js";
+import type { AttributeInfo, Column } from "../model/attributes.js";
+import { typed } from "../model/elements.js";
+import type { Positions, VectorDataset } from "../model/vectors.js";
+import { openLocation } from "../node.js";
+import { findSource } from "./source.js";
+import type { TreeOptions } from "./tree.js";
+import type { Session } from "./verb.js";
+
+/** Particles as they were found. */
+export interface Found {
+  readonly stream: ParticleStream;
+  /** Attributes that could not come along, as far as has been read. */
+  readonly left: ReadonlySet<string>;
+}
+
+/** Rows of an array that are read together. */
+const ROWS = 2 ** 18;
+
+/** The particles at these addresses, one after the other. */
+export async function particlesAt(urls: readonly string[], options: TreeOptions, session: Session): Promise<Found> {
+  const left = new Set<string>();
+  const streams: ParticleStream[] = [];
+  for (const url of urls) streams.push(await streamAt(url, options, session, left));
+  const stream = {
+    count: streams.every(({ count }) => count !== undefined)
+      ? streams.reduce((sum, { count }) => sum + count!, 0)
+      : undefined,
+    precision: streams.some(({ precision }) => precision === "float64") ? ("float64" as const) : undefined,
+    async *batches() {
+      for (const one of streams) yield* one.batches({ signal: session.signal });
+    },
+  };
+  return { stream, left };
+}
+
+async function streamAt(
+  url: string,
+  options: TreeOptions,
+  session: Session,
+  left: Set<string>,
+): Promise<ParticleStream> {
+  const { signal } = session;
+  if (url.toLowerCase().endsWith(".npy")) {
+    const { store, file } = await openLocation(url, { signal });
+    if (file === undefined) throw new NotFound(`${url} is not there, or no file`, { where: url });
+    return rowStream(await openNpy(store, file, { signal }), url);
+  }
+  const { match } = await findSource(url, { ...options, as: undefined }, session);
+  const dataset = await match.open();
+  if (dataset.kind === "array") {
+    const { shape, dtype } = dataset;
+    const read = (start: number, stop: number) => dataset.read([{ start, stop }], { signal });
+    return rowStream({ shape, dtype, read }, url, dataset.chunkShape[0]);
+  }
+  if (dataset.kind !== "vectors" || !dataset.geometries.includes("points"))
+    throw new InvalidInput(`${url} has no points, and is no array of them`);
+  return pointStream(dataset, url, left);
+}
+
+interface Rows extends Pick<NdArray, "shape" | "dtype"> {
+  read(start: number, stop: number): Promise<NdArray>;
+}
+
+/** An array of n × 3 floats, whole chunks at a time. */
+function rowStream({ shape, dtype, read }: Rows, url: string, chunk = 1): ParticleStream {
+  if (shape.length !== 2 || shape[1] !== 3 || dtype.kind !== "float")
+    throw new InvalidInput(`${url} should be an array of n × 3 floats, found ${dtype.kind} of ${shape.join(" × ")}`);
+  if (dtype.size === 2) throw new InvalidInput(`${url} should have float32 or float64, found float16`);
+  const count = shape[0]!;
+  const step = Math.max(1, Math.floor(ROWS / chunk)) * chunk;
+  return {
+    count,
+    precision: dtype.size === 4 ? "float32" : "float64",
+    async *batches() {
+      for (let start = 0; start < count; start += step)
+        yield { positions: typed(await read(start, Math.min(count, start + step))) as Positions, columns: [] };
+    },
+  };
+}
+
+function pointStream(dataset: VectorDataset, url: string, left: Set<string>): ParticleStream {
+  return {
+    async *batches(options) {
+      for await (const { dims, positions, vertexColumns } of dataset.select({ geometry: "points" }).batches(options)) {
+        if (dims !== 3) throw new InvalidInput(`the points of ${url} have ${dims} coordinates, and a tree needs 3`);
+        const columns = [...vertexColumns.values()].filter(({ info }) => info.name !== "original");
+        for (const column of columns) if (!isNumbers(column)) left.add(column.info.name);
+        yield { positions, columns: columns.filter(isNumbers) };
+      }
+    },
+  };
+}
+
+const isNumbers = ({ info, values }: Column): boolean =>
+  ArrayBuffer.isView(values) && info.categories === undefined && ["int", "uint", "float"].includes(info.dtype.kind);
+
+/** All of it in memory. */
+export async function collected({ precision, batches }: ParticleStream): Promise<ParticleBatch> {
+  const all: ParticleBatch[] = [];
+  for await (const batch of batches()) all.push(batch);
+  const length = all.reduce((sum, { positions }) => sum + positions.length, 0);
+  const isWide = precision === "float64" || all.some(({ positions }) => positions instanceof Float64Array);
+  const positions = isWide ? new Float64Array(length) : new Float32Array(length);
+  let at = 0;
+  for (const batch of all) {
+    positions.set(batch.positions, at);
+    at += batch.positions.length;
+  }
+  const columns = (all[0]?.columns ?? []).map(({ info }, i): Column => {
+    const parts = all.map((batch) => valuesOf(batch.columns[i], info));
+    return { info, values: numericView(info.dtype as NumericType, concat(parts.map(bytesOf))) };
+  });
+  return { positions, columns };
+}
+
+function valuesOf(column: Column | undefined, { name, dtype, channels }: AttributeInfo): NumericArray {
+  const { info, values } = column ?? {};
+  if (info?.name !== name || info.channels !== channels || JSON.stringify(info.dtype) !== JSON.stringify(dtype))
+    throw new InvalidInput(`all particles should have the attribute ${name} as the first have it, found ${info?.name}`);
+  return values as NumericArray;
+}
