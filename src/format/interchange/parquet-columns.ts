@@ -98,7 +98,7 @@ function typeOf({
           ? logical.unit
           : undefined;
       const size = own === undefined ? Number(bits ?? (type === "INT32" ? 32 : 64)) / 8 : own.bitWidth / 8;
-      if (unit === undefined) return number(kind, size);
+      if (unit === undefined) return [1, 2, 4, 8].includes(size) ? number(kind, size) : undefined;
       return {
         ...number("int", type === "INT32" ? 4 : 8),
         unit: /MILLIS$/.test(unit) ? "ms" : /MICROS$/.test(unit) ? "us" : "ns",
@@ -145,7 +145,7 @@ function widthOf(groups: readonly RowGroup[], name: string): number {
       .map(({ rows, meta }) => Number(meta?.num_values ?? 0) / rows),
   );
   const [width = 1] = widths;
-  return widths.size <= 1 && Number.isInteger(width) && width <= 1024 ? width : 0;
+  return widths.size <= 1 && Number.isInteger(width) && width >= 1 && width <= 1024 ? width : 0;
 }
 
 const mayBeNull = ({ optional, depth }: Leaf, groups: readonly RowGroup[], name: string): boolean =>
