@@ -11,6 +11,7 @@ import { type BuildOptions, build } from "esbuild";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { build as buildCli, octavo } from "../cli/run.js";
+import { fixtures } from "../fixtures.js";
 import { folderOf } from "../zarr-vectors-copy.js";
 
 const root = join(import.meta.dirname, "../..");
@@ -19,6 +20,7 @@ const pages = [
   "docs/guide.md",
   "docs/stores.md",
   "docs/moving-from-zarr-vectors-py.md",
+  "docs/particles.md",
   "docs/formats/precomputed.md",
   "docs/formats/zarr-vectors.md",
 ]
@@ -49,6 +51,7 @@ beforeAll(() => {
   mkdirSync(here, { recursive: true });
   for (const [name, path] of Object.entries(stores))
     cpSync(folderOf(path), join(folder, `${name}.zarrvectors`), { recursive: true });
+  for (const i of [0, 1, 2]) cpSync(join(fixtures("hdf5"), `snap_010.${i}.hdf5`), join(folder, `snap_010.${i}.hdf5`));
   for (const { path, code } of blocks) writeFileSync(path, code);
   writeFileSync(join(here, "page.d.ts"), "declare function draw(values: unknown, shape: readonly number[]): void;");
 });
