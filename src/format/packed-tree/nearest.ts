@@ -123,7 +123,7 @@ class Search {
     const volume =
       (bounds[at + 3]! - bounds[at]!) * (bounds[at + 4]! - bounds[at + 1]!) * (bounds[at + 5]! - bounds[at + 2]!);
     const radius = Math.cbrt((((9 / (4 * Math.PI)) * volume) / (rows[row + STOP]! - rows[row + START]!)) * this.#most);
-    return radius * radius;
+    return Number.isNaN(radius) ? Infinity : radius * radius;
   }
 
   /** Writes what was found, the nearest first, and forgets it. */
@@ -174,7 +174,8 @@ class Search {
     const dx = above(bounds[at]! - x, x - bounds[at + 3]!);
     const dy = above(bounds[at + 1]! - y, y - bounds[at + 4]!);
     const dz = above(bounds[at + 2]! - z, z - bounds[at + 5]!);
-    return dx * dx + dy * dy + dz * dz;
+    const square = dx * dx + dy * dy + dz * dz;
+    return Number.isNaN(square) ? 0 : square; // where a difference is more than float64 has
   }
 
   /** The same to its nearest image, less what rounding may have added. */
@@ -213,7 +214,7 @@ class Search {
   }
 }
 
-/** The one of two finite numbers that is above 0, which the other is not then; else 0. Without a branch, which nobody could foretell. */
+/** The one of two numbers that is above 0, which the other is not then; else 0. NaN where one is infinite. Without a branch, which nobody could foretell. */
 const above = (a: number, b: number): number => (a + Math.abs(a) + (b + Math.abs(b))) / 2;
 
 /** A distance along an axis to the nearest image. */

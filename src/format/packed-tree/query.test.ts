@@ -112,6 +112,20 @@ describe("every answer is that of a test of every particle", () => {
     );
   });
 
+  it("nearest, where distances are more than float64 has", async () => {
+    const huge = fc.constantFrom(-1.5e308, 1.5e308, 0.25, 1);
+    const places = fc.array(fc.tuple(huge, huge, huge), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(places, fc.tuple(huge, huge, huge), fc.integer({ min: 1, max: 5 }), async (list, place, k) => {
+        const particles = await made(list, 1, { origin: [0, 0, 0], size: [1, 1, 1] });
+        const wanted = byDistance(particles, place, [Infinity, Infinity, Infinity], Infinity).slice(0, k);
+        const { numbers } = nearestParticles(particles, place, k);
+        expect([...numbers]).toEqual(wanted.map(([, number]) => number));
+      }),
+      { numRuns },
+    );
+  });
+
   it("in space that repeats", async () => {
     const lengths = fc.tuple(...[0, 1, 2].map(() => fc.constantFrom(0.5, 1, 1.25, Infinity))) as fc.Arbitrary<
       [number, number, number]
@@ -153,7 +167,7 @@ function byDistance(
     const [dx, dy, dz] = [0, 1, 2].map((axis) => wrap(place[axis]! - positions[3 * i + axis]!, periodic[axis]!));
     return [dx! * dx! + dy! * dy! + dz! * dz!, i];
   });
-  return squares.filter(([square]) => square <= within * within).sort(([a, i], [b, j]) => a - b || i - j);
+  return squares.filter(([square]) => square <= within * within).sort(([a, i], [b, j]) => (a === b ? i - j : a - b));
 }
 
 /** Inside of some image, farther from its border than rounding matters. */

@@ -4,6 +4,7 @@ import { fixtures } from "../../../test/fixtures.js";
 import { alike, goldenNames, goldenTree } from "../../../test/packed-tree.js";
 import { workerUrl } from "../../../test/worker-url.js";
 import { particleRoom } from "../../kernel/tree.js";
+import type { Positions } from "../../model/vectors.js";
 import { createPool, type Pool } from "../../worker/pool.js";
 import { boundsOf } from "./bounds.js";
 import { TreeBox } from "./box.js";
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => pool.close());
 
 /** The tree that threads make, as bytes, and the order; undefined where they cannot tell. */
-async function together(positions: Float64Array, threshold: number, given?: TreeBox) {
+async function together(positions: Positions, threshold: number, given?: TreeBox) {
   const count = positions.length / 3;
   const room = await particleRoom(count, 8, 3);
   room.positions.set(positions);
