@@ -100,6 +100,6 @@ it("the commands print what the page says", { timeout: 60_000 }, async () => {
     const [line = "", ...printed] = command.trimEnd().split("\n");
     const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
     const { stdout, stderr } = await octavo(args, { cwd: folder });
-    expect({ stderr, printed: stdout.trimEnd().split("\n") }).toEqual({ stderr: "", printed });
+    expect({ stderr, stdout: stdout.trimEnd() }).toEqual({ stderr: "", stdout: printed.join("\n") });
   }
 });
