@@ -26,7 +26,7 @@ import type { ParticleStream } from "./external-types.js";
 import type { TreeRows } from "./file/rows.js";
 
 /** How to build. */
-export interface BuildOnDiskOptions extends CallOptions, Omit<BuildTreeOptions, "inPlace"> {
+export interface BuildOnDiskOptions extends CallOptions, Omit<BuildTreeOptions, "inPlace" | "pool"> {
   /** Makes a scratch file; in Node `scratchFile`. They take as many bytes as the particles, and 4 more for each. */
   readonly scratch: () => ScratchFile;
   /** Bytes that are held at once; 256 MiB unless told. */
@@ -42,6 +42,8 @@ export interface TreeOnDisk extends TreeRows {
 }
 
 const MB = 2 ** 20;
+/** What the kernel's addresses reach, but for what it keeps for itself: without it, more particles at a time take longer. */
+const KERNEL_BYTES = 2 ** 32 - 16 * MB;
 
 /** The tree over particles that come in batches, which are read once. */
 export async function buildTreeOnDisk(stream: ParticleStream, options: BuildOnDiskOptions): Promise<TreeOnDisk> {
@@ -74,8 +76,9 @@ async function divideOnDisk(disk: DiskParticles, threshold: number, options: Bui
     throw new InvalidInput(`the memory of a build should be a number of bytes, found ${maxMemory}`);
   const { count, precision, positions, carried } = disk;
   const widest = Math.max(...carried.map(({ size }) => size));
-  const most = Math.max(1, Math.min(count, Math.floor((0.6 * maxMemory) / (positions.size + 4 + widest))));
-  const piece = Math.max(1, Math.min(2 ** 17, Math.floor((0.02 * maxMemory) / (positions.size + 4 + widest))));
+  const share = (part: number): number => Math.max(1, Math.floor((part * maxMemory) / (positions.size + 4 + widest)));
+  const most = Math.min(count || 1, share(0.6), Math.floor(KERNEL_BYTES / (positions.size + 4)));
+  const piece = Math.min(2 ** 17, share(0.02));
   const room = await particleRoom(most, precision);
   const column = new Uint8Array(most * widest);
   const out = new Uint8Array(piece * widest);
