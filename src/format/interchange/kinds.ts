@@ -34,7 +34,9 @@ export const kinds: readonly Kind[] = [
   { id: "obj", name: "Wavefront OBJ", extensions: ["obj"], load: () => import("./obj.js") },
   { id: "stl", name: "STL", extensions: ["stl"], load: () => import("./stl.js") },
   { id: "vtk", name: "VTK polydata", extensions: ["vtk"], load: () => import("./vtk.js") },
+  { id: "vtp", name: "VTK polydata in XML", extensions: ["vtp"], load: () => import("./vtp.js") },
   { id: "parquet", name: "Parquet table", extensions: ["parquet"], load: () => import("./parquet.js") },
+  { id: "las", name: "LAS points", extensions: ["las"], load: () => import("./las.js") },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

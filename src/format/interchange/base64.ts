@@ -1,0 +1,52 @@
+/** Base64 in files of data: bytes in, bytes out, without a string between; blanks are passed over. */
+import { Corrupt } from "../../errors.js";
+
+const [BLANK, END, BAD] = [64, 65, 66];
+const VALUE = new Uint8Array(256).fill(BAD);
+for (const [i, character] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].entries())
+  VALUE[character.charCodeAt(0)] = i;
+for (const blank of " \n\r\t") VALUE[blank.charCodeAt(0)] = BLANK;
+VALUE[0x3d] = END;
+
+/** The bytes that this text stands for; what comes after the padding is another stretch of base64, and `end` its place. */
+export function decodeBase64(text: Uint8Array, where: string): { readonly bytes: Uint8Array; readonly end: number } {
+  const out = new Uint8Array(Math.floor((text.length * 3) / 4) + 3);
+  let [size, bits, held, padding] = [0, 0, 0, 0];
+  let at = 0;
+  for (; at < text.length; at++) {
+    const value = VALUE[text[at]!]!;
+    if (value < 64) {
+      if (padding > 0) break;
+      bits = (bits << 6) | value;
+      held += 6;
+      if (held < 8) continue;
+      held -= 8;
+      out[size++] = bits >> held;
+    } else if (value === END) padding++;
+    else if (value === BAD)
+      throw new Corrupt(`${where} has the character ${JSON.stringify(String.fromCharCode(text[at]!))} in base64`, {
+        where,
+      });
+  }
+  if (held === 6 || (padding > 0 && padding * 2 !== held) || (padding === 0 && held > 0))
+    throw new Corrupt(`${where} has base64 that ends within a byte`, { where });
+  return { bytes: out.subarray(0, size), end: at };
+}
+
+/** The characters of base64. */
+export function encodeBase64(bytes: Uint8Array): Uint8Array {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const codes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+  const out = new Uint8Array(4 * Math.ceil(bytes.length / 3)).fill(0x3d);
+  let at = 0;
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const word = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    out[at] = codes[word >> 18]!;
+    out[at + 1] = codes[(word >> 12) & 63]!;
+    if (left > 1) out[at + 2] = codes[(word >> 6) & 63]!;
+    if (left > 2) out[at + 3] = codes[word & 63]!;
+    at += 4;
+  }
+  return out;
+}
