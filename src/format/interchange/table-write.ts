@@ -27,12 +27,17 @@ export interface TableRows {
 
 type Make = (batch: Batch) => { readonly count: number; readonly columns: Column[] };
 
-/** `most`: vertices that are handed out together. */
-export async function tableRows(data: FileData, options: ReadOptions, most?: number): Promise<TableRows> {
+/** `most`: vertices that are handed out together. `single`: a row is a vertex, also of lines. */
+export async function tableRows(
+  data: FileData,
+  options: ReadOptions,
+  most?: number,
+  single = false,
+): Promise<TableRows> {
   const batches = data.batches({ ...options, batchVertices: most })[Symbol.asyncIterator]();
   const first = await batches.next();
   const losses: string[] = [];
-  const make = maker(data, first.done === true ? undefined : first.value, losses);
+  const make = maker(data, first.done === true ? undefined : first.value, losses, single);
   let [vertices, objects] = [0, 0];
   const { columns } = make(emptyOf(data, first.done === true ? undefined : first.value));
   return {
@@ -94,7 +99,7 @@ function emptyOf({ geometry, axes }: FileData, first: Batch | undefined): Batch 
   };
 }
 
-function maker(data: FileData, first: Batch | undefined, losses: string[]): Make {
+function maker(data: FileData, first: Batch | undefined, losses: string[], single: boolean): Make {
   const { geometry, schema, axes } = data;
   const seen = (infos: readonly AttributeInfo[], columns: Columns | undefined, what: string): AttributeInfo[] =>
     infos
@@ -109,7 +114,7 @@ function maker(data: FileData, first: Batch | undefined, losses: string[]): Make
   for (const { name } of schema.link) losses.push(`the attribute ${name} of links`);
   const names = axes.map(({ name }) => name);
   const hasObjects = (first?.ids.length ?? 0) > 0;
-  if (geometry === "lines") return (batch) => lineRows(batch, names, vertex, object, hasObjects);
+  if (geometry === "lines" && !single) return (batch) => lineRows(batch, names, vertex, object, hasObjects);
   if (geometry !== "points") losses.push(`how the vertices of ${geometry} are connected: a row is a vertex`);
   const alone = first?.parts.every((start, part) => start === part) === true && isEach(first.objects);
   const fixed = [

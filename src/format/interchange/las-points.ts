@@ -1,0 +1,107 @@
+/** Points of LAS files as columns, and columns as points: one loop over each field. */
+import { bytesOf, isBig } from "../../codec/numeric.js";
+import type { NumericArray } from "../../codec/types.js";
+import type { Column } from "../../model/attributes.js";
+import type { Columns } from "../../model/vectors.js";
+import type { LasField } from "./las-fields.js";
+import { valuesOf } from "./table-types.js";
+
+/** Where points are: whole numbers × scale + offset, exact in a double as laspy has it. */
+export interface Grid {
+  readonly scale: readonly number[];
+  readonly offset: readonly number[];
+}
+
+export function positionsOf(
+  bytes: Uint8Array,
+  count: number,
+  pointBytes: number,
+  { scale, offset }: Grid,
+): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const positions = new Float64Array(3 * count);
+  const [sx, sy, sz] = scale as [number, number, number];
+  const [ox, oy, oz] = offset as [number, number, number];
+  for (let i = 0, at = 0, to = 0; i < count; i++, at += pointBytes) {
+    positions[to++] = view.getInt32(at, true) * sx + ox;
+    positions[to++] = view.getInt32(at + 4, true) * sy + oy;
+    positions[to++] = view.getInt32(at + 8, true) * sz + oz;
+  }
+  return positions;
+}
+
+export function columnsOf(bytes: Uint8Array, count: number, pointBytes: number, fields: readonly LasField[]): Columns {
+  return new Map(fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field)]));
+}
+
+function columnOf(
+  bytes: Uint8Array,
+  count: number,
+  pointBytes: number,
+  { info, at: start, bits, stored, scale, offset }: LasField,
+): Column {
+  const { channels } = info;
+  if (bits !== undefined) {
+    const values = new Uint8Array(count);
+    const [shift, mask] = [bits[0], (1 << bits[1]) - 1];
+    for (let i = 0, at = start; i < count; i++, at += pointBytes) values[i] = (bytes[at]! >> shift) & mask;
+    return { info, values };
+  }
+  const values = valuesOf(stored, count * channels);
+  const width = stored.size * channels;
+  if (width === 1) for (let i = 0, at = start; i < count; i++, at += pointBytes) (values as Uint8Array)[i] = bytes[at]!;
+  else if (width === 2) {
+    const words = new Uint16Array(values.buffer as ArrayBuffer, values.byteOffset, count);
+    for (let i = 0, at = start; i < count; i++, at += pointBytes) words[i] = bytes[at]! | (bytes[at + 1]! << 8);
+  } else {
+    const out = bytesOf(values);
+    for (let i = 0, at = start, to = 0; i < count; i++, at += pointBytes)
+      for (let k = 0; k < width; k++) out[to++] = bytes[at + k]!;
+  }
+  if (scale === undefined) return { info, values };
+  const scaled = new Float64Array(count * channels);
+  for (let i = 0; i < scaled.length; i++) scaled[i] = Number(values[i]) * scale[i % channels]! + offset![i % channels]!;
+  return { info, values: scaled };
+}
+
+/** Puts a column into points; how many of its values do not fit, and are the nearest that do. */
+export function putColumn(
+  points: Uint8Array,
+  count: number,
+  pointBytes: number,
+  { info, at: start, bits, stored, scale, offset }: LasField,
+  { info: own, values }: Column,
+): number {
+  const { channels } = info;
+  let changed = 0;
+  if (bits !== undefined) {
+    const most = (1 << bits[1]) - 1;
+    for (let i = 0, at = start; i < count; i++, at += pointBytes) {
+      const value = Number(values[i]);
+      const kept = Math.max(0, Math.min(most, Math.round(value)));
+      if (kept !== value) changed++;
+      points[at]! |= kept << bits[0];
+    }
+    return changed;
+  }
+  const out = valuesOf(stored, count * channels) as Float64Array;
+  const big = isBig(out as NumericArray);
+  const isFloat = stored.kind === "float";
+  const same =
+    scale === undefined && own.dtype.kind === stored.kind && (own.dtype as { size?: number }).size === stored.size;
+  if (same) out.set(values as Float64Array);
+  else
+    for (let i = 0; i < out.length; i++) {
+      const value = values[i]!;
+      const raw =
+        scale === undefined ? value : Math.round((Number(value) - offset![i % channels]!) / scale[i % channels]!);
+      if (big) (out as unknown as BigInt64Array)[i] = BigInt(raw);
+      else out[i] = Number(raw);
+      if (!isFloat && Number(out[i]) !== Number(raw)) changed++;
+    }
+  const from = bytesOf(out as NumericArray);
+  const width = stored.size * channels;
+  for (let i = 0, at = start, k = 0; i < count; i++, at += pointBytes)
+    for (let byte = 0; byte < width; byte++) points[at + byte] = from[k++]!;
+  return changed;
+}
