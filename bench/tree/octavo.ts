@@ -48,7 +48,7 @@ async function build(positions: Float64Array): Promise<BuiltTree> {
   const pool = Number(workers) > 0 ? createPool({ size: Number(workers), workerUrl: program }) : undefined;
   out.build = out["build wall"] = out.memory = Infinity;
   let built: BuiltTree | undefined;
-  const rounds = positions.length >= 3e7 ? 5 : 15;
+  const rounds = positions.length >= 3e7 ? 5 : 30;
   for (let i = 0; i < rounds; i++) {
     built = undefined;
     globalThis.gc?.();
@@ -85,17 +85,17 @@ function ask(particles: Particles, places: Float64Array): void {
       for (const region of regions) sum += particlesIn(particles, region).length;
       return sum;
     };
-    best(`sphere ${r}`, 7, each(spheres));
+    best(`sphere ${r}`, 30, each(spheres));
     out[`sphere ${r} found`] = sorted(spheres);
-    best(`box ${r}`, 7, each(boxes));
+    best(`box ${r}`, 30, each(boxes));
     out[`box ${r} found`] = sorted(boxes);
-    best(`count ${r}`, 7, () => {
+    best(`count ${r}`, 30, () => {
       let sum = 0;
       for (const region of spheres) sum += countIn(particles, region);
       return sum;
     });
   }
-  const found = best("nearest", 15, () =>
+  const found = best("nearest", 60, () =>
     rows.map((place) => nearestParticles(particles, place, K, { numbers: "original" })),
   );
   out["nearest found"] = digest(found.map(({ numbers }) => numbers));
@@ -107,7 +107,7 @@ if (Number(workers) === 0) {
   const particles = await joinParticles(built);
   ask(particles, floats(join(folder, `singles_${name}.f64`)));
   const batch = floats(join(folder, `batch_${name}.f64`));
-  const { numbers } = best("batch", 5, () => nearestParticles(particles, batch, K, { numbers: "original" }));
+  const { numbers } = best("batch", 15, () => nearestParticles(particles, batch, K, { numbers: "original" }));
   out["batch found"] = digest([numbers]);
 }
 console.log(JSON.stringify(out));

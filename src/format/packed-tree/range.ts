@@ -78,28 +78,36 @@ function ranges({ tree, bounds, count }: Particles, test: RegionTest): number[] 
   return out;
 }
 
-/** The numbers of the particles in a region: found by the kernel piece by piece, and taken from there. */
+/**
+ * The numbers of the particles in a region. The kernel finds them, in memory that is used again and again: new memory costs more than
+ * finding what goes there, so that none is taken before, where all fit, or once.
+ */
 function collect(particles: Particles, test: RegionTest): Uint32Array {
   const { room } = particles;
+  const { found } = room;
   const list = ranges(particles, test);
-  const pieces: Uint32Array[] = [];
+  let most = 0;
+  for (let k = 0; k < list.length; k += 3) most += list[k + 1]! - list[k]!;
+  const out = most > FOUND ? new Uint32Array(most) : undefined;
+  let at = 0;
   let n = 0;
   for (let k = 0; k < list.length; k += 3) {
     const stop = list[k + 1]!;
     for (let from = list[k]!; from < stop; ) {
-      if (n === FOUND) n = take(room.found, n, pieces);
+      if (n === FOUND) {
+        out!.set(found.subarray(0, n), at);
+        at += n;
+        n = 0;
+      }
       const end = Math.min(stop, from + FOUND - n);
       n = list[k + 2] === INSIDE ? room.keepAll(from, end, n) : test.keep(room, from, end, n);
       from = end;
     }
   }
-  take(room.found, n, pieces);
-  return joined(pieces);
-}
-
-function take(found: Uint32Array, n: number, pieces: Uint32Array[]): number {
-  pieces.push(found.slice(0, n));
-  return 0;
+  if (out === undefined) return new Uint32Array(found.subarray(0, n)); // is not cleared first, as a slice would be
+  out.set(found.subarray(0, n), at);
+  at += n;
+  return 2 * at < most ? out.slice(0, at) : out.subarray(0, at);
 }
 
 function count(particles: Particles, test: RegionTest): number {
