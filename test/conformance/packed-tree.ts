@@ -18,6 +18,7 @@ import { slicesIn } from "../../src/format/packed-tree/slices.js";
 import { validateTree } from "../../src/format/packed-tree/validate.js";
 import { alike, type GoldenQuery, goldenNames, goldenTree } from "../packed-tree.js";
 import { type Case, Failed } from "./case.js";
+import { cubeCases } from "./packed-tree-cubes.js";
 
 /** What the set has among the damaged and is not: the same tree, as the seed draws it or as other machines write it. */
 const READABLE = ["base_copy", "base_valid", "big_endian_native", "spec_byte_order", "method_ascii"];
@@ -32,6 +33,7 @@ export function packedTreeCases(folder: string): Case[] {
       const run = READABLE.includes(name) ? equal : refused;
       return { name: `packed-tree/corrupt/${name}`, run: async () => run(corrupt, file) };
     }),
+    ...cubeCases(folder),
   ];
 }
 
