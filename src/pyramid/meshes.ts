@@ -48,6 +48,10 @@ export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
     for (const vertex of global) kept[vertex] = 1;
     faces.push(global);
   }
+  for (let part = 0; part + 1 < fine.parts.length; part++) {
+    const [from, to] = [fine.parts[part]!, fine.parts[part + 1]!];
+    if (from < to && !kept.subarray(from, to).includes(1)) kept[from] = 1; // one without faces
+  }
   const rows = marked(kept);
   const place = new Uint32Array(count);
   for (let i = 0; i < rows.length; i++) place[rows[i]!] = i;

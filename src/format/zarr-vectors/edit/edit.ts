@@ -9,7 +9,7 @@ import { InvalidInput } from "../../../errors.js";
 import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { Domain, Positions } from "../../../model/vectors.js";
-import { Prefix } from "../../../store/key.js";
+import { LOGS, Prefix } from "../../../store/key.js";
 import { type Committed, Transaction, type TransactionOptions } from "../../../store/transaction.js";
 import type { Store } from "../../../store/types.js";
 import { marked, markLog } from "../nodes/log-mark.js";
@@ -18,6 +18,7 @@ import type { GroupMembers } from "../write/write-index.js";
 import { appendBatch, deleteObjects, replaceObject } from "./edit-append.js";
 import { type AddedValues, type AttributeRows, addAttribute, dropAttribute, setAttribute } from "./edit-attributes.js";
 import { changeGroups, membersOf } from "./edit-groups.js";
+import { type NewLevels, replaceLevels } from "./edit-levels.js";
 import { tellLinks } from "./edit-link-attributes.js";
 import { moveVertices } from "./edit-move.js";
 import { rechunk } from "./edit-rechunk.js";
@@ -66,6 +67,8 @@ export interface VectorTransaction {
   shard(shape: readonly number[]): void;
   /** Every cell has a key of its own. */
   unshard(): void;
+  /** Coarser levels, anew: level 1, 2 … instead of those that are there. `maxMemory` bytes are held on the way. */
+  setLevels(levels: NewLevels, maxMemory?: number): void;
   /** All groups, anew. */
   setGroups(groups: readonly GroupMembers[]): void;
   /** One more group, after those that are there. */
@@ -78,7 +81,7 @@ export interface VectorTransaction {
   abort(): Promise<void>;
 }
 
-type Step = (tree: Tree, ids: BigInt64Array[]) => Promise<void>;
+type Step = (tree: Tree, ids: BigInt64Array[], view: Store) => Promise<void>;
 
 /** Begins edits of a store. */
 export async function editZarrVectors(
@@ -113,6 +116,10 @@ export async function editZarrVectors(
     rechunk: (chunkShape) => add((tree) => rechunk(tree, chunkShape)),
     shard: (shape) => add((tree) => reshard(tree, shape)),
     unshard: () => add((tree) => reshard(tree, undefined)),
+    setLevels: (levels, maxMemory = 512 << 20) =>
+      add((tree, _, view) =>
+        replaceLevels(tree, view, at, levels, { store, at: Prefix.join(at, `${LOGS}scratch`) }, maxMemory),
+      ),
     setGroups: (groups) =>
       add((tree) => changeGroups(tree, (list) => void list.splice(0, list.length, ...groups.map(membersOf)))),
     addGroup: (members) => add((tree) => changeGroups(tree, (list) => void list.push(membersOf(members)))),
@@ -138,7 +145,7 @@ export async function editZarrVectors(
           const ids: BigInt64Array[] = [];
           for (const step of steps) {
             const tree = await openTree(view, at, options);
-            await step(tree, ids);
+            await step(tree, ids, view);
             await markLog(store, at, options);
             const root = (await tree.group(""))!;
             root.attributes = marked(root.attributes);

@@ -33,7 +33,8 @@ export async function* checkPyramid(
 function* checkParent(level: CheckedLevel, parent: CheckedLevel): Generator<Finding> {
   const [a, b] = [level.meta, parent.meta];
   const axis = a.binShape.findIndex((size, i) => size < b.binShape[i]!);
-  if (axis >= 0)
+  const binned = b.level > 0 || b.binShape.some((size, i) => size !== b.chunkShape[i]); // else its chunks stand for bins
+  if (axis >= 0 && binned)
     yield finding(
       "bins-grow",
       level.at(""),

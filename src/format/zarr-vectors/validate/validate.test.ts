@@ -326,10 +326,12 @@ const damages: { readonly [rule in Exclude<RuleId, "unavailable" | "note">]: Dam
     files.cell("1/vertex_fragments", "0.0", ranges(1, 5));
   }, "6 vertices"),
   "bins-grow": graph((files) =>
-    files.attributes(
-      "",
-      (own) => (own.multiscales[0].datasets[1].coordinateTransformations[1].translation = [2.5, 2.5]),
-    ),
+    files.attributes("", (own) => {
+      own.zarr_vectors.base_bin_shape = [5, 5];
+      const [finest, coarser] = own.multiscales[0].datasets;
+      finest.coordinateTransformations[1].translation = [2.5, 2.5];
+      coarser.coordinateTransformations[1].translation = [1.25, 1.25];
+    }),
   ),
   "ids-stable": [
     graph((files) => files.dense("1/object_index/object_ids", "int64", [5, 8]), "8 for 9"),

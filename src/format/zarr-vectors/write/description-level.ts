@@ -9,7 +9,10 @@ import { type Document, floats } from "./write-documents.js";
 /** A coarser level. Where fragments are shared, graphs, skeletons and meshes have no links. */
 export interface LevelDescription
   extends Pick<VectorDescription, "attributes" | "dtype" | "objects" | "sharedFragments"> {
-  /** How many bins of level 0 one of its bins is, along each axis or along all. */
+  /**
+   * How many bins of level 0 one of its bins is, along each axis or along all. Less than 1 where level 0 has no bins but its chunks:
+   * then bins are what this level resolves.
+   */
   readonly scale: readonly number[] | number;
   /** How many chunks of level 0 one of its chunks is: whole numbers; 1 unless told. */
   readonly chunkScale?: readonly number[] | number | undefined;
@@ -28,8 +31,8 @@ const perAxis = (of: readonly number[] | number, dims: number): readonly number[
 
 export function checkLevel({ dims }: Plan, { scale, chunkScale = 1, sparsity = 1 }: LevelDescription): void {
   const [bins, chunks] = [perAxis(scale, dims), perAxis(chunkScale, dims)];
-  if (bins.length !== dims || !bins.every((n) => n >= 1 && Number.isFinite(n)))
-    throw new InvalidInput(`the scale of a level should be ${dims} numbers from 1 on, found [${bins}]`);
+  if (bins.length !== dims || !bins.every((n) => n > 0 && Number.isFinite(n)))
+    throw new InvalidInput(`the scale of a level should be ${dims} numbers above 0, found [${bins}]`);
   if (chunks.length !== dims || !chunks.every((n) => Number.isInteger(n) && n >= 1))
     throw new InvalidInput(`the chunk scale of a level should be ${dims} whole numbers from 1 on, found [${chunks}]`);
   if (!(sparsity > 0 && sparsity <= 1))

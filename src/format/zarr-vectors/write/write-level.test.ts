@@ -103,7 +103,7 @@ describe("a coarser level", () => {
 
   it.each([
     [{}, [7n], /the object 7, which level 0 has not/],
-    [{ scale: 0 }, [4n], /scale of a level should be 2 numbers from 1 on/],
+    [{ scale: 0 }, [4n], /scale of a level should be 2 numbers above 0/],
     [{ chunkScale: 1.5 }, [4n], /chunk scale of a level should be 2 whole numbers/],
     [{ sparsity: 0 }, [4n], /sparsity of a level/],
   ] as const)("is refused: %j", async (coarse, ids, why) => {

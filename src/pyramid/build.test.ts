@@ -1,0 +1,157 @@
+/** A pyramid of every kind: what is promised of each level, by looking at all of it, and the reader's and validator's opinion. */
+import { describe, expect, it } from "vitest";
+import { columnsOf, info, KINDS, random, scene } from "../../test/zarr-vectors-scenes.js";
+import { openZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
+import { createZarrVectors } from "../format/zarr-vectors/write/write.js";
+import type { Batch, Geometry } from "../model/vectors.js";
+import { Prefix } from "../store/key.js";
+import { memoryStore } from "../store/memory.js";
+import { buildPyramid, type Choice } from "./build.js";
+
+const at = Prefix.of("a.zv");
+const f4 = { kind: "float", size: 4, endian: "little" } as const;
+
+async function stored(geometry: Geometry, count = 40, groups = false) {
+  const store = memoryStore();
+  const batch = scene(geometry, 3, count);
+  const width = batch.links?.width;
+  const writer = await createZarrVectors(store, at, {
+    geometry,
+    dims: 3,
+    chunkShape: 10,
+    links: width === undefined ? undefined : { width },
+  });
+  await writer.add(batch);
+  if (groups)
+    writer.groups(
+      [
+        [0n, 1n, 2n, 3n],
+        [10n, 11n],
+      ],
+      columnsOf([info("name", { kind: "string" }), ["a", "b"]]),
+    );
+  await writer.commit();
+  return { store, batch };
+}
+
+const levelOf = async (store: ReturnType<typeof memoryStore>, level: number): Promise<Batch> =>
+  (await openZarrVectors(store, at)).select({ level }).read();
+
+async function errorsOf(store: ReturnType<typeof memoryStore>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { severity, rule, message } of zarrVectors.validate(store, at))
+    if (severity !== "info") found.push(`${rule} ${message}`);
+  return found;
+}
+
+describe.each(KINDS)("%s", (geometry) => {
+  it("have coarser levels that are some of the finest, with ids, groups and attributes", async () => {
+    const { store, batch } = await stored(geometry, 40, true);
+    const before = await levelOf(store, 0);
+    const { levels } = await buildPyramid(store, at, { levels: 2, error: 3, keep: 0.5 });
+    expect(await errorsOf(store)).toEqual([]);
+    expect(await levelOf(store, 0)).toEqual(before);
+    const dataset = await openZarrVectors(store, at);
+    expect(dataset.levels.map(({ level }) => level)).toEqual([0, 1, 2]);
+    const where = new Map<number, string>();
+    const uids = batch.vertexColumns!.get("uid")!.values as Int16Array;
+    for (const [v, uid] of uids.entries()) where.set(uid, `${batch.positions.subarray(3 * v, 3 * v + 3)}`);
+    let ids = new Set(before.ids);
+    for (const [i, { vertices, objects, error, allowed }] of levels.entries()) {
+      expect(error).toBeLessThanOrEqual(allowed);
+      const own = await dataset.select({ level: i + 1 }).read();
+      expect([own.positions.length / 3, own.ids.length]).toEqual([vertices, objects]);
+      expect(objects).toBe(40 / 2 ** (i + 1));
+      for (const id of own.ids) expect(ids.has(id)).toBe(true);
+      ids = new Set(own.ids);
+      const uid = own.vertexColumns.get("uid")!.values;
+      for (const [v, value] of (uid as Int16Array).entries())
+        expect(`${own.positions.subarray(3 * v, 3 * v + 3)}`).toBe(where.get(value));
+      const score = own.objectColumns.get("score")!.values;
+      for (const [row, id] of own.ids.entries())
+        expect(score[row]).toBe(batch.objectColumns!.get("score")!.values[Number(id)]);
+      expect(await dataset.groups(i + 1)).toHaveLength(2);
+      expect([...(await dataset.groupMembers(0, i + 1))]).toEqual([0n, 1n, 2n, 3n].filter((id) => ids.has(id)));
+      expect((await dataset.groupColumns(i + 1)).get("name")!.values).toEqual(["a", "b"]);
+      if (own.links !== undefined && geometry !== "mesh") expect(own.links.ends.length > 0).toBe(true);
+    }
+  });
+
+  it("can be built again, and others", async () => {
+    const { store } = await stored(geometry);
+    await buildPyramid(store, at, { levels: 3 });
+    const first = await Promise.all([1, 2, 3].map((level) => levelOf(store, level)));
+    await buildPyramid(store, at, { levels: 3 });
+    expect(await Promise.all([1, 2, 3].map((level) => levelOf(store, level)))).toEqual(first);
+    await buildPyramid(store, at, { levels: 1 });
+    expect((await openZarrVectors(store, at)).levels).toHaveLength(2);
+    expect(await errorsOf(store)).toEqual([]);
+  });
+});
+
+describe("points without objects", () => {
+  it.each(["pick", "mean"] as const)(
+    "are one for each bin on every level, also where bins are larger than chunks (%s)",
+    async (attributes) => {
+      const store = memoryStore();
+      const next = random(9);
+      const count = 4000;
+      const positions = Float32Array.from({ length: 3 * count }, () => 32 * next());
+      const w = Float32Array.from({ length: count }, () => next());
+      const writer = await createZarrVectors(store, at, { geometry: "points", dims: 3, chunkShape: 8, objects: false });
+      await writer.add({ positions, vertexColumns: columnsOf([info("w", f4), w]) });
+      await writer.commit();
+      await buildPyramid(store, at, { levels: 3, error: 4, attributes });
+      expect(await errorsOf(store)).toEqual([]);
+      for (const [i, side] of [4, 8, 16].entries()) {
+        const cell = (list: ArrayLike<number>, v: number): string =>
+          [0, 1, 2].map((axis) => Math.floor(list[3 * v + axis]! / side)).join();
+        const bins = new Map<string, number[]>();
+        for (let v = 0; v < count; v++) bins.set(cell(positions, v), [...(bins.get(cell(positions, v)) ?? []), v]);
+        const own = await levelOf(store, i + 1);
+        const found = Array.from({ length: own.positions.length / 3 }, (_, v) => cell(own.positions, v));
+        expect(found.sort()).toEqual([...bins.keys()].sort());
+        for (let v = 0; v < own.positions.length / 3; v++) {
+          const members = bins.get(cell(own.positions, v))!;
+          const value = own.vertexColumns.get("w")!.values[v] as number;
+          if (attributes === "mean")
+            expect(value).toBeCloseTo(members.reduce((sum, member) => sum + w[member]!, 0) / members.length, 5);
+          else expect(members.map((member) => w[member])).toContain(value);
+        }
+      }
+    },
+  );
+});
+
+describe("objects that stay", () => {
+  it("are the longest, the heaviest, some of every group, or those that reach everywhere", async () => {
+    const { store, batch } = await stored("streamlines", 40, true);
+    const length = (o: number): number => {
+      let sum = 0;
+      for (let v = batch.parts![o]! + 1; v < batch.parts![o + 1]!; v++)
+        sum += Math.hypot(
+          ...[0, 1, 2].map((axis) => batch.positions[3 * v + axis]! - batch.positions[3 * v - 3 + axis]!),
+        );
+      return sum;
+    };
+    const all = Array.from({ length: 40 }, (_, o) => o);
+    const score = batch.objectColumns!.get("score")!.values as Float32Array;
+    const best = (of: (o: number) => number): bigint[] =>
+      [...all]
+        .sort((a, b) => of(b) - of(a))
+        .slice(0, 10)
+        .map(BigInt)
+        .sort((a, b) => Number(a - b));
+    const built = async (by: Choice) => {
+      await buildPyramid(store, at, { levels: 1, keep: 0.25, by });
+      return [...(await levelOf(store, 1)).ids].sort((a, b) => Number(a - b));
+    };
+    expect(await built("length")).toEqual(best(length));
+    expect(await built({ weight: "score" })).toEqual(best((o) => score[o]!));
+    const grouped = await built("group");
+    expect(grouped).toHaveLength(10);
+    expect([grouped.some((id) => id < 4n), grouped.some((id) => id === 10n || id === 11n)]).toEqual([true, true]);
+    expect(await built("coverage")).toHaveLength(10);
+    await expect(built({ weight: "nothing" })).rejects.toThrow("has no object attribute nothing");
+  });
+});
