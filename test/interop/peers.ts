@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The environment, and a module that shows that it is complete. */
 const modules = {
+  interchange: "trimesh",
   "packed-tree": "packingcubes",
   precomputed: "cloudvolume",
   zarr: "tensorstore",

@@ -72,7 +72,8 @@ function scaled(positions: Positions, scales: readonly number[]): Positions {
 /** What of a schema such a file has no place for. */
 export function tellUnheld({ schema }: FileData, domains: readonly Domain[], losses: Losses): void {
   for (const domain of domains)
-    for (const { name } of schema[domain]) losses.tell(`the ${domain} attribute ${name}, which has no place there`);
+    for (const { name } of schema[domain])
+      if (name !== "object_id") losses.tell(`the ${domain} attribute ${name}, which has no place there`); // of fragments: which object they are of
 }
 
 /** Whether the values are numbers that a float can be. */

@@ -18,7 +18,6 @@ export async function writeTck(sink: Sink, data: FileData, options: WriteFileOpt
   const datatype = lines.map(fieldOf).find(({ key }) => key === "datatype")?.value ?? "Float32LE";
   const [wide, big] = [datatype.startsWith("Float64"), datatype.endsWith("BE")];
   tellUnheld(data, ["vertex", "object", "fragment", "link"], losses);
-  if ((await data.groups()).members.length > 0) losses.tell("groups, which have no place there");
   const spool = spoolIn(options.scratch); // the count comes first
   let [vertices, objects] = [0, 0];
   for await (const { positions, parts, paths } of pathBatches(data, options, losses)) {
@@ -30,6 +29,7 @@ export async function writeTck(sink: Sink, data: FileData, options: WriteFileOpt
     vertices += own.length / 3;
     objects += paths;
   }
+  if ((await data.groups()).members.length > 0) losses.tell("groups, which have no place there");
   const end = wide ? new Float64Array(3) : new Float32Array(3);
   end.fill(Number.POSITIVE_INFINITY);
   await sink.write(header(lines, objects, datatype));

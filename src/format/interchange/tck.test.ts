@@ -157,9 +157,9 @@ describe("writing", () => {
     expect(report.losses).toEqual([
       "the vertex attribute w, which has no place there",
       "the object attribute w, which has no place there",
-      "groups, which have no place there",
       "the ids of objects: streamlines are numbered from 0 on",
       "digits of the coordinates, which are float32 there",
+      "groups, which have no place there",
     ]);
   });
 

@@ -100,11 +100,13 @@ export class Backward {
   #search(x: number, y: number, z: number, out: Float32Array, at: number): number {
     const m = this.#m;
     const [a, b, c] = [out[at]!, out[at + 1]!, out[at + 2]!];
+    const far =
+      ulp(Math.max(Math.abs(x), Math.abs(y), Math.abs(z), Math.abs(m[3]!), Math.abs(m[7]!), Math.abs(m[11]!))) / 2;
     let best = Number.POSITIVE_INFINITY;
-    for (let k = 0; k < 125 && best > 0; k++) {
-      const u = stepped(a, STEPS[k % 5]!);
-      const v = stepped(b, STEPS[Math.floor(k / 5) % 5]!);
-      const w = stepped(c, STEPS[Math.floor(k / 25)]!);
+    for (let k = 0; k < 729 && best > 0; k++) {
+      const u = stepped(a, k % 9, far);
+      const v = stepped(b, Math.floor(k / 9) % 9, far);
+      const w = stepped(c, Math.floor(k / 81), far);
       const miss = missed(m, u, v, w, x, y, z);
       if (!(miss < best)) continue;
       best = miss;
@@ -125,14 +127,14 @@ const missed = (m: Float32Array, u: number, v: number, w: number, x: number, y: 
   Math.abs(coordinate(m, 8, u, v, w) - z);
 
 const ENOUGH = 1024; // searches that show whether there is something to be found
-const STEPS = [0, 1, -1, 2, -2];
-const single = new Float32Array(1);
-const bits = new Int32Array(single.buffer);
 
-/** The next float32 away from zero, or towards it. */
-function stepped(value: number, by: number): number {
-  if (by === 0 || value === 0) return value;
-  single[0] = value;
-  bits[0] = bits[0]! + by;
-  return single[0]!;
+/** The distance to the next float32. */
+const ulp = (value: number): number => 2 ** (Math.floor(Math.log2(Math.abs(value) || 2 ** -126)) - 23);
+
+/** The value itself, the next ones on both sides, and such as are farther, for values near 0, whose neighbours are too near to matter. */
+function stepped(value: number, step: number, far: number): number {
+  if (step === 0) return value;
+  const size = Math.ceil(step / 2);
+  const by = size <= 2 ? size * ulp(value) : Math.max(((size - 2) * far) / 2, size * ulp(value));
+  return f(step % 2 === 0 ? value - by : value + by);
 }

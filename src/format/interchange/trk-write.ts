@@ -32,7 +32,6 @@ export async function writeTrk(sink: Sink, data: FileData, options: WriteFileOpt
   const scalars = held(data.schema.vertex, listOf(json.scalar_names), "scalars", losses);
   const properties = held(data.schema.object, listOf(json.property_names), "properties", losses);
   tellUnheld(data, ["fragment", "link"], losses);
-  if ((await data.groups()).members.length > 0) losses.tell("groups, which have no place there");
   const { toRas, endian } = trkHeaderOf(json, data.url);
   const backward = new Backward(toRas);
   const spool = spoolIn(options.scratch); // the count comes first
@@ -43,6 +42,7 @@ export async function writeTrk(sink: Sink, data: FileData, options: WriteFileOpt
     vertices += batch.positions.length / 3;
     objects += batch.paths;
   }
+  if ((await data.groups()).members.length > 0) losses.tell("groups, which have no place there");
   if (backward.inexact > 0)
     losses.tell(
       `digits of ${backward.inexact} vertices, which are off by up to ${backward.error.toPrecision(1)} mm: a TRK counts from the corner of its image`,

@@ -241,8 +241,8 @@ describe("writing", () => {
       "the name a name of more than twenty letters, which is too long or has letters that a TRK has not: it is a name of more tha",
       "the attribute t, which is no number: its scalars are float32",
       "the attribute s9: there is room for ten scalars",
-      "groups, which have no place there",
       "digits of the attribute n: its values are float32 there",
+      "groups, which have no place there",
       expect.stringMatching(/^digits of 1 vertices, which are off by up to \de-8 mm/),
     ]);
     const { vertexColumns } = await (await openBytes(file, "a.trk", bytes)).select().read();
