@@ -28,6 +28,7 @@ const formats: { readonly [letter: string]: { readonly folder: string; readonly 
   V: { folder: "src/format/zarr-vectors", set: "zarr-vectors" },
   U: { folder: "src/format/precomputed/sharded", set: "precomputed" },
   P: { folder: "src/format/packed-tree", set: "packed-tree" },
+  C: { folder: "src/format/snapshot", set: "packed-tree" },
   N: { folder: "src/format/precomputed/mesh", set: "precomputed" },
   W: { folder: "src/format/precomputed/client", set: "precomputed" },
 };

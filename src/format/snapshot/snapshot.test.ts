@@ -13,6 +13,8 @@ import { fileStore } from "../../store/file.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
+import { buildTree } from "../packed-tree/build.js";
+import { encodeTree } from "../packed-tree/encode.js";
 import { type CubeParticles, joinCubes, nearestInCubes, particlesInCubes } from "./cubes.js";
 import type { SnapshotDataset } from "./dataset.js";
 import { snapshot } from "./format.js";
@@ -287,6 +289,33 @@ describe("Cubes", () => {
     const index = vertexColumns.get("index")!.values as BigInt64Array;
     expect(rowsOf(positions)).toEqual(Array.from(index, (i) => rowsOf(original)[Number(i)]));
     expect((await dataset.select({ sphere: [5, 5, 5, 0.5] }).count()).vertices).toBeLessThan(1000); // one cube of 27 or a few
+  });
+
+  test("that do not agree with themselves, or that a grid cannot have, are Corrupt", async () => {
+    const dtype: Numeric = { kind: "uint", size: 4, endian: "little" };
+    const { tree } = await buildTree(Float64Array.of(1, 1, 1, 2, 2, 2), { created: 0 });
+    const words = new Uint32Array(encodeTree(tree).slice().buffer);
+    const read = async (count: number, indices: readonly number[], name = "tree_0", values = words) => {
+      const store = memoryStore();
+      const bytes = writeHdf5(await loadHdf5(), "made", (output) => {
+        for (const group of ["/cubes", "/cubes/PartType0"]) output.group(group);
+        const one = { shape: [], dtype, values: Uint32Array.of(count) };
+        output.attribute("/cubes/PartType0", "Number_of_cubes", one);
+        output.dataset("/cubes/PartType0/indices", [indices.length], dtype, Uint32Array.from(indices));
+        output.dataset(`/cubes/PartType0/${name}`, [values.length], dtype, values);
+      });
+      await store.set(Key.of("made.hdf5"), bytes);
+      return openCubes(store, Key.of("made.hdf5"));
+    };
+    expect(await read(1, [0])).toMatchObject({ type: "PartType0", starts: Float64Array.of(0, 2) });
+    await expect(read(32 ** 3 + 2, [0])).rejects.toThrow(/should have 0 to 32769 cubes, found 32770/);
+    await expect(read(1, [1])).rejects.toThrow(/cube 0 of .* has 2 particles, and begins at 1/);
+    await expect(read(1, [0, 2])).rejects.toThrow(/indices of .* should be 1 whole numbers/);
+    await expect(read(1, [0], "tree_1")).rejects.toThrow(/should have \/cubes\/PartType0\/tree_0/);
+    await expect(read(1, [0], "tree_0", words.with(36, 4))).rejects.toThrow(Corrupt);
+    await expect(openCubes(fileStore(trees), Key.of("cubes_saved.hdf5"), { type: "dm" })).rejects.toThrow(
+      /has no cubes of PartType1; it has PartType0/,
+    );
   });
 
   test("particles in another order are noticed, by the trees and by the dataset", async () => {
