@@ -35,8 +35,17 @@ export const kinds: readonly Kind[] = [
   { id: "stl", name: "STL", extensions: ["stl"], load: () => import("./stl.js") },
   { id: "vtk", name: "VTK polydata", extensions: ["vtk"], load: () => import("./vtk.js") },
   { id: "vtp", name: "VTK polydata in XML", extensions: ["vtp"], load: () => import("./vtp.js") },
+  { id: "gifti", name: "GIFTI surface", extensions: ["gii"], load: () => import("./gifti.js") },
+  {
+    id: "freesurfer",
+    name: "FreeSurfer surface",
+    extensions: ["pial", "white", "inflated", "sphere", "sphere.reg", "smoothwm", "orig"],
+    magic: [0xff, 0xff, 0xfe],
+    load: () => import("./freesurfer.js"),
+  },
   { id: "parquet", name: "Parquet table", extensions: ["parquet"], load: () => import("./parquet.js") },
   { id: "las", name: "LAS points", extensions: ["las"], load: () => import("./las.js") },
+  { id: "laz", name: "LAZ points", extensions: ["laz"], load: async () => ({ file: (await import("./las.js")).laz }) },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

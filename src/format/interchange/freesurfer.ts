@@ -1,0 +1,98 @@
+/**
+ * FreeSurfer's surfaces of triangles (lh.pial, rh.white …), big-endian. Coordinates are those of the surface (tkRAS), as stored: the centre of the
+ * volume (c_ras), by which they differ from the scanner's, is told and kept with the rest of the end of the file.
+ *
+ * | bytes  | what                                                                   |
+ * |--------|------------------------------------------------------------------------|
+ * | 3      | ff ff fe                                                               |
+ * | …      | who made it, up to two newlines                                        |
+ * | 4, 4   | i32 vertices, i32 faces                                                |
+ * | 12 × v | 3 × f32                                                                |
+ * | 12 × f | 3 × i32                                                                |
+ * | …      | maybe numbers that say so, and lines such as `cras = 1.0 2.0 3.0`      |
+ */
+import { Reader } from "../../bytes/reader.js";
+import { swapBytes } from "../../bytes/swap.js";
+import { encodeUtf8 } from "../../bytes/text.js";
+import { bytesOf } from "../../codec/numeric.js";
+import { Corrupt, Unsupported } from "../../errors.js";
+import { withLimits } from "../../limits.js";
+import type { Sink } from "../../store/types.js";
+import { decodeBase64, encodeBase64 } from "./base64.js";
+import { type InputFile, whole } from "./file.js";
+import { spoolIn } from "./spool.js";
+import { RAS_MM } from "./streamlines.js";
+import { columns, surfaceContent } from "./surface.js";
+import { batchesOf, lossesOf, tellRepeats } from "./surface-write.js";
+import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
+
+export const file: FileFormat = { open, write };
+
+const LONGEST = 1 << 16; // bytes of who made it
+
+async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
+  const { where } = input;
+  const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
+  const reader = new Reader(bytes, where, "big");
+  const magic = (reader.u16() << 8) | reader.u8();
+  if (magic !== 0xfffffe)
+    throw new (magic === 0xffffff ? Unsupported : Corrupt)(
+      `${where} should begin with ff ff fe, the mark of FreeSurfer's triangles, found ${magic.toString(16)}`,
+      { where },
+    );
+  const end = bytes.subarray(0, LONGEST).findIndex((byte, i) => byte === 10 && bytes[i + 1] === 10);
+  if (end < 0) throw new Corrupt(`${where} has no two newlines after its first words`, { where });
+  const comment = new TextDecoder().decode(reader.bytes(end - reader.offset));
+  reader.skip(2);
+  const [vertices, faces] = [reader.i32(), reader.i32()];
+  reader.count(vertices, 12);
+  const start = reader.offset;
+  const positions = new Float32Array(swapBytes(reader.bytes(12 * vertices), 4).buffer);
+  reader.count(faces, 12);
+  const links = new Uint32Array(swapBytes(reader.bytes(12 * faces), 4).buffer);
+  const footer = bytes.subarray(reader.offset);
+  const cras = /cras\s*=\s*(\S+)\s+(\S+)\s+(\S+)/.exec(new TextDecoder("latin1").decode(footer.subarray(0, LONGEST)));
+  const surface = {
+    version: "FreeSurfer surface",
+    geometry: "mesh" as const,
+    axes: RAS_MM,
+    positions,
+    vertexColumns: columns(),
+    links,
+    header: { comment, footer: new TextDecoder().decode(encodeBase64(footer)) },
+    attributes: cras === null ? {} : { c_ras: cras.slice(1, 4).map(Number) },
+    place: (what: "vertex" | "link", i: number) => `byte ${start + 12 * (what === "link" ? vertices + i : i)}`,
+  };
+  return surfaceContent(surface, input, options);
+}
+
+async function write(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
+  const losses = lossesOf(data, "a surface of FreeSurfer", ["mesh"]);
+  const left = [...data.schema.vertex.map(({ name }) => name), ...data.schema.link.map(({ name }) => `link.${name}`)];
+  if (left.length > 0) losses.add(`a surface of FreeSurfer has no attributes: ${left.join(", ")} are left out`);
+  const batches = await batchesOf(data, options);
+  if (batches.double) losses.add("coordinates are float32 in a surface of FreeSurfer");
+  if (batches.several) losses.add("objects are one in a surface of FreeSurfer");
+  const [points, faces] = [spoolIn(options.scratch), spoolIn(options.scratch)];
+  let [vertices, links, objects] = [0, 0, 0];
+  for await (const { batch, first } of batches) {
+    tellRepeats(batch, losses);
+    await points.write(swapBytes(bytesOf(Float32Array.from(batch.positions)), 4));
+    const ends = batch.links?.ends ?? new Uint32Array();
+    await faces.write(swapBytes(bytesOf(Int32Array.from(ends, (end) => end + first)), 4));
+    vertices += batch.positions.length / 3;
+    links += ends.length / 3;
+    objects += batch.repeats ? 0 : batch.ids.length;
+  }
+  const header = data.headers.get("freesurfer");
+  const comment =
+    typeof header?.comment === "string" && !header.comment.includes("\n\n") ? header.comment : "created by octavo";
+  await sink.write(Uint8Array.of(255, 255, 254));
+  await sink.write(encodeUtf8(`${comment}\n\n`, "who made the surface"));
+  await sink.write(swapBytes(bytesOf(Int32Array.of(vertices, links)), 4));
+  await points.pour(sink);
+  await faces.pour(sink);
+  if (typeof header?.footer === "string")
+    await sink.write(decodeBase64(encodeUtf8(header.footer, "the footer"), "the footer").bytes);
+  return { vertices, objects, losses: [...losses] };
+}
