@@ -26,7 +26,10 @@ export function writeFeed(
         crs: feed.crs ?? undefined,
         dtype,
         chunkShape: options.chunkShape ?? layout?.chunkShape ?? "auto",
-        binShape: layout?.binShape && fits(options.chunkShape, layout.binShape) ? layout.binShape : undefined,
+        binShape:
+          layout?.binShape && fits(options.chunkShape, layout.binShape, layout.chunkShape)
+            ? layout.binShape
+            : undefined,
         objects: hasObjects,
         ids: ids ?? (formatVersion === "0.7.0" ? "preserve" : "sparse"),
         userMetadata: Object.keys(feed.attributes).length > 0 ? feed.attributes : undefined,

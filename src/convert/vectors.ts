@@ -129,7 +129,7 @@ async function streamed(
       crs: source.crs ?? undefined,
       dtype,
       chunkShape: options.chunkShape ?? (scattered ? "auto" : source.levels[0]!.chunkShape),
-      binShape: !scattered && fits(options.chunkShape, binShape) ? binShape : undefined,
+      binShape: !scattered && fits(options.chunkShape, binShape, source.levels[0]!.chunkShape) ? binShape : undefined,
       objects: level.objects !== undefined || geometry !== "points",
       ids: options.ids ?? (formatVersion === "0.7.0" ? "preserve" : "sparse"),
       userMetadata: Object.keys(source.attributes).length > 0 ? source.attributes : undefined,
@@ -354,9 +354,17 @@ async function copyGroups(
   writer.groups(members, columns);
 }
 
-/** Whether a chunk would be a whole number of bins. */
-export function fits(chunkShape: ConvertVectorsOptions["chunkShape"], binShape: readonly number[]): boolean {
-  if (chunkShape === undefined) return true;
+/** Bins of a chunk along an axis; where a level resolves more, as particles in a tree do, each would have a vertex or none. */
+const BINS = 16;
+
+/** Whether a chunk, of the source unless told, would be a whole number of bins, and not of too many. */
+export function fits(
+  chunkShape: ConvertVectorsOptions["chunkShape"],
+  binShape: readonly number[],
+  own: VectorDescription["chunkShape"],
+): boolean {
+  if (chunkShape === undefined)
+    return binShape.every((bin, axis) => (Array.isArray(own) ? own[axis]! : 1) / bin <= BINS);
   if (chunkShape === "auto") return false;
   return binShape.every((bin, axis) => {
     const ratio = (typeof chunkShape === "number" ? chunkShape : chunkShape[axis]!) / bin;

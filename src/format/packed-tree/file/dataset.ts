@@ -1,4 +1,5 @@
 /** A `.ptree` file as a dataset: points, level 0 all of them, coarser levels from the sample that stands for them. */
+import type { Json } from "../../../bytes/json.js";
 import type { FormatOptions } from "../../../model/format.js";
 import type { Query, VectorDataset, VectorLevel } from "../../../model/vectors.js";
 import { select } from "../../../query/select.js";
@@ -19,7 +20,11 @@ export async function openParticles(store: Store, key: Key, options: FormatOptio
   const { description, pages } = file;
   const around = description.count === 0 ? new Float64Array(6) : emptyBox();
   for (let page = 0; page < pages[ALL].count; page++) widenBox(around, 0, pages[ALL].boxes, 6 * page);
-  const axes = ["x", "y", "z"].map((name) => ({ name, type: "space" }));
+  const { units } = description.about;
+  const axes = ["x", "y", "z"].map((name, axis) => {
+    const unit = Array.isArray(units) ? (units[axis] as Json) : undefined;
+    return { name, type: "space", ...(typeof unit === "string" && { unit }) };
+  });
   const levels = levelsOf(description);
   const sourceFor = async (level: number, query: Query) => particleSource(file, level, query);
   const rows: RowDataset = {
