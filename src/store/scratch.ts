@@ -18,6 +18,7 @@ export interface Scratch {
 export interface ScratchFile {
   /** Fills `into` with the bytes from `at` on, all of which were written before. */
   read(at: number, into: Uint8Array): void;
+  /** Puts bytes at `at`, over what is there. */
   write(at: number, bytes: Uint8Array): void;
   /** Takes it away; safe to call twice. */
   close(): void;
