@@ -7,13 +7,23 @@
  *                    every verb (node:http, node:crypto …) would be loaded before the first line runs
  *   dist/cli.cjs     what starts it (src/cli/start.ts), from what V8 kept of an earlier run
  *   dist/hdf5.cjs    h5wasm, 4 MB of text that the command requires when it meets an HDF5 file
+ *   dist/laz.cjs     laz-perf, and its WASM beside it, for files of LAZ
  *   dist/worker.js   what a worker thread runs: one file, so that a page can start it from one URL
  *
  * `--cli` builds the bundles only: what the launcher needs on first use, in a second instead of ten.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
@@ -57,18 +67,29 @@ await bundle("src/worker.ts", `${dist}/worker.js`, {
 });
 const cjs = { format: "cjs", platform: "node", target: "node20" };
 // The command is compiled by vm.Script, where import() of a package does not work: it becomes require of a file beside it.
-const hdf5Beside = {
-  name: "hdf5-beside",
-  setup: ({ onResolve }) => onResolve({ filter: /^h5wasm$/ }, () => ({ path: "./hdf5.cjs", external: true })),
+const beside = {
+  h5wasm: {
+    file: "hdf5.cjs",
+    entry: "node_modules/h5wasm/dist/esm/hdf5_hl.js",
+    charset: "utf8", // its WASM is a text of characters that escapes would make half as long again
+    define: { "import.meta.url": "undefined" }, // and so it looks for no file
+  },
+  "laz-perf": { file: "laz.cjs", entry: "node_modules/laz-perf/lib/node/index.js" },
 };
-await bundle("node_modules/h5wasm/dist/esm/hdf5_hl.js", `${dist}/hdf5.cjs`, {
-  ...cjs,
-  charset: "utf8", // its WASM is a text of characters that escapes would make half as long again
-  define: { "import.meta.url": "undefined" }, // and so it looks for no file
-});
+const packagesBeside = {
+  name: "packages-beside",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: new RegExp(`^(${Object.keys(beside).join("|")})$`) }, ({ path }) => ({
+      path: `./${beside[path].file}`,
+      external: true,
+    })),
+};
+for (const { file, entry, ...options } of Object.values(beside))
+  await bundle(entry, `${dist}/${file}`, { ...cjs, ...options });
+copyFileSync(join(root, "node_modules/laz-perf/lib/node/laz-perf.wasm"), join(root, dist, "laz-perf.wasm"));
 const command = await bundle("src/cli/main.ts", `${dist}/command.cjs`, {
   ...cjs,
-  plugins: [hdf5Beside],
+  plugins: [packagesBeside],
   supported: { "dynamic-import": false },
   define: { OCTAVO_VERSION: JSON.stringify(packageJson.version), "import.meta.url": "OCTAVO_URL" },
   banner: { js: `const OCTAVO_URL=require("node:url").pathToFileURL(__filename).href;` },

@@ -16,6 +16,8 @@ import { writeLas } from "./las-write.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
 export const file: FileFormat = { open: openLas, write: writeLas };
+/** Read only: nobody has an encoder for browsers. */
+export const laz: FileFormat = { open: openLas };
 
 const PIECE = 4 << 20;
 
