@@ -1,11 +1,40 @@
 /** The formats there are, in the order in which a place is asked whether it is theirs. A new one is one more line. */
-import { interchange } from "./format/interchange/format.js";
-import { packedTree } from "./format/packed-tree/file/format.js";
 import { precomputed } from "./format/precomputed/format.js";
-import { snapshot } from "./format/snapshot/format.js";
 import { zarr } from "./format/zarr/format.js";
 import { zarrVectors } from "./format/zarr-vectors/index.js";
 import type { Format } from "./model/format.js";
 
+/** A format whose data are single files: loaded when there is a file that no other has claimed. */
+const later = (id: string, name: string, load: () => Promise<Format>, more: Partial<Format> = {}): Format => ({
+  id,
+  name,
+  single: true,
+  detect: async (...call) => (await load()).detect(...call),
+  open: async (...call) => (await load()).open(...call),
+  async *validate(...call) {
+    yield* (await load()).validate(...call);
+  },
+  ...more,
+});
+
+const interchange = async () => (await import("./format/interchange/format.js")).interchange;
+
 /** The formats there are. A Zarr Vectors store is a Zarr group as well, so it is asked first. */
-export const formats: readonly Format[] = [zarrVectors, zarr, precomputed, packedTree, snapshot, interchange];
+export const formats: readonly Format[] = [
+  zarrVectors,
+  zarr,
+  precomputed,
+  later(
+    "packed-tree",
+    "a ptree file of particles",
+    async () => (await import("./format/packed-tree/file/format.js")).packedTree,
+  ),
+  later(
+    "snapshot",
+    "a snapshot of particles in HDF5",
+    async () => (await import("./format/snapshot/format.js")).snapshot,
+  ),
+  later("file", "a file of another kind that is known", interchange, {
+    kinds: async () => (await (await interchange()).kinds?.()) ?? [],
+  }),
+];
