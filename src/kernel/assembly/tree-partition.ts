@@ -19,31 +19,42 @@ function partition<T>(positions: usize, order: usize, start: u32, stop: u32, axi
   const column = positions + axis * sizeof<T>();
   const left = scratch + LEFT;
   const right = scratch + RIGHT;
+  // Those on the wrong side that have nobody to change places with yet; after each round there are none of one side.
+  let l = left, lefts = left;
+  let r = right, rights = right;
   let low = start;
   let high = stop;
-  while (high - low > 1) {
-    const half = (high - low) >> 1;
-    const block = half < BLOCK ? half : BLOCK;
-    // Those on the wrong side, without a branch: each number is written, and stays if it counts.
-    let lefts = left;
-    let rights = right;
-    let at = column + low * stride;
-    for (let i = low; i < low + block; i++, at += stride) {
-      store<u32>(lefts, i);
-      lefts += usize(<f64>load<T>(at) >= mid) << 2;
+  while (low < high) {
+    // Without a branch: each number is written, and stays if it counts.
+    if (l == lefts) {
+      l = lefts = left;
+      const rest = high - low;
+      const end = low + min<u32>(BLOCK, r == rights ? (rest + 1) >> 1 : rest);
+      for (let at = column + low * stride; low < end; low++, at += stride) {
+        store<u32>(lefts, low);
+        lefts += usize(<f64>load<T>(at) >= mid) << 2;
+      }
     }
-    at = column + high * stride;
-    for (let i = high; i > high - block; i--) {
-      at -= stride;
-      store<u32>(rights, i - 1);
-      rights += usize(<f64>load<T>(at) < mid) << 2;
+    if (r == rights) {
+      r = rights = right;
+      const end = high - min<u32>(BLOCK, high - low);
+      for (let at = column + high * stride; high > end; ) {
+        at -= stride;
+        high--;
+        store<u32>(rights, high);
+        rights += usize(<f64>load<T>(at) < mid) << 2;
+      }
     }
-    const few = min<usize>(lefts - left, rights - right);
-    for (let k: usize = 0; k < few; k += 4) swap<T>(positions, order, load<u32>(left + k), load<u32>(right + k));
-    low = lefts - left > few ? load<u32>(left + few) : low + block;
-    high = rights - right > few ? load<u32>(right + few) + 1 : high - block;
+    for (; l < lefts && r < rights; l += 4, r += 4) swap<T>(positions, order, load<u32>(l), load<u32>(r));
   }
-  return high > low && <f64>load<T>(column + low * stride) < mid ? low + 1 : low;
+  // From the first that is left over on one side the others, at most a block, are looked at from the other side.
+  if (l < lefts) low = load<u32>(l);
+  else if (r < rights) high = load<u32>(r) + 1;
+  while (low < high) {
+    if (<f64>load<T>(column + low * stride) < mid) low++;
+    else if (<f64>load<T>(column + --high * stride) < mid) swap<T>(positions, order, low++, high);
+  }
+  return low;
 }
 
 // @ts-ignore: decorator

@@ -14,27 +14,42 @@ export function partition(
   axis: number,
   mid: number,
 ): number {
+  // Those on the wrong side that have nobody to change places with yet; after each round there are none of one side.
+  let l = 0;
+  let lefts = 0;
+  let r = 0;
+  let rights = 0;
   let low = start;
   let high = stop;
-  while (high - low > 1) {
-    const block = Math.min(BLOCK, Math.floor((high - low) / 2));
-    // Those on the wrong side, without a branch: each number is written, and stays if it counts.
-    let lefts = 0;
-    let rights = 0;
-    for (let i = low, at = 3 * low + axis; i < low + block; i++, at += 3) {
-      left[lefts] = i;
-      lefts += Number(positions[at]! >= mid);
+  while (low < high) {
+    // Without a branch: each number is written, and stays if it counts.
+    if (l === lefts) {
+      l = lefts = 0;
+      const rest = high - low;
+      const end = low + Math.min(BLOCK, r === rights ? Math.ceil(rest / 2) : rest);
+      for (let at = 3 * low + axis; low < end; low++, at += 3) {
+        left[lefts] = low;
+        lefts += Number(positions[at]! >= mid);
+      }
     }
-    for (let i = high - 1, at = 3 * i + axis; i >= high - block; i--, at -= 3) {
-      right[rights] = i;
-      rights += Number(positions[at]! < mid);
+    if (r === rights) {
+      r = rights = 0;
+      const end = high - Math.min(BLOCK, high - low);
+      for (let at = 3 * (high - 1) + axis; high > end; at -= 3) {
+        right[rights] = --high;
+        rights += Number(positions[at]! < mid);
+      }
     }
-    const few = Math.min(lefts, rights);
-    for (let k = 0; k < few; k++) swap(positions, order, left[k]!, right[k]!);
-    low = lefts > few ? left[few]! : low + block;
-    high = rights > few ? right[few]! + 1 : high - block;
+    for (; l < lefts && r < rights; l++, r++) swap(positions, order, left[l]!, right[r]!);
   }
-  return high > low && positions[3 * low + axis]! < mid ? low + 1 : low;
+  // From the first that is left over on one side the others, at most a block, are looked at from the other side.
+  if (l < lefts) low = left[l]!;
+  else if (r < rights) high = right[r]! + 1;
+  while (low < high) {
+    if (positions[3 * low + axis]! < mid) low++;
+    else if (positions[3 * --high + axis]! < mid) swap(positions, order, low++, high);
+  }
+  return low;
 }
 
 function swap(positions: Floats, order: Uint32Array, a: number, b: number): void {
