@@ -1,48 +1,44 @@
-/** `octavo convert`: arrays, trees of them and geometry to another format, other chunks, another store; with a report of losses. */
+/** `octavo convert`: arrays, trees of them, geometry and files to another format, other chunks, another store; with a report of losses. */
 import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
-import { type ConvertOptions, type ConvertReport, planArray } from "../convert/arrays.js";
-import {
-  arrayOptions,
-  type ConvertToOptions,
-  publishOptions,
-  TARGETS,
-  treeOf,
-  vectorOptions,
-  volumeOptions,
-} from "../convert/index.js";
-import { publishedAs } from "../convert/precomputed/index.js";
+import type { ConvertReport } from "../convert/arrays.js";
+import { convertToFile, fileKind } from "../convert/files.js";
+import { type ConvertToOptions, FORMATS, feedFrom } from "../convert/index.js";
+import { type Input, inputsOf, isPattern } from "../convert/inputs.js";
 import { PUBLISHED } from "../convert/precomputed/publication.js";
-import { refuseGroup } from "../convert/tree.js";
-import { keepsChunks } from "../convert/vectors.js";
-import { ENCODINGS, planVolume } from "../convert/volumes.js";
+import { ENCODINGS } from "../convert/volumes.js";
 import { InvalidInput, NotFound } from "../errors.js";
-import { formatVolume } from "../format/precomputed/volume/info.js";
-import type { Compressor, ZarrArray, ZarrNode } from "../format/zarr/index.js";
+import type { Compressor } from "../format/zarr/index.js";
 import { defaultLimits } from "../limits.js";
-import type { ArrayDataset } from "../model/dataset.js";
-import type { Match } from "../model/format.js";
-import type { VectorDataset } from "../model/vectors.js";
+import type { Dataset } from "../model/dataset.js";
+import type { Query } from "../model/vectors.js";
 import { convert as convertTo, openLocation } from "../node.js";
-import { detect } from "../open.js";
+import { temporary } from "../store/temporary.js";
 import { createPool } from "../worker/pool.js";
 import { choice, count, flag, flagOr, nearest, shape, size, text, type Values, value } from "./args.js";
 import { levelOf } from "./array-level.js";
-import { countsText } from "./get-vectors.js";
-import { codecText, shapeText } from "./info.js";
+import { explainConversion } from "./convert-plan.js";
+import { countsText, queryOf, refuse, selectionOptions } from "./get-vectors.js";
 import { counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
+import { heldBack, openSink } from "./sink.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { type Session, verb } from "./verb.js";
 
 const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonly Compressor[];
 
-const FORMATS = [...(Object.keys(TARGETS) as (keyof typeof TARGETS)[]), "zarr-vectors", "precomputed"] as const;
+const { level: _, resolution: _r, ...selection } = selectionOptions;
 
 const options = {
   ...sourceOptions,
-  to: choice(FORMATS, "the target's format (default zarr3, of geometry zarr-vectors)"),
+  to: {
+    ...choice(
+      FORMATS,
+      `the target's format (default: as OUT is called, else zarr3, of geometry zarr-vectors): ${FORMATS.join(", ")}`,
+    ),
+    value: "FORMAT",
+  },
   "format-version": choice(["0.9.2", "0.7.0"] as const, "zarr-vectors: the version (default 0.9.2)"),
   chunk: value("SHAPE", "shape of the chunks, such as 64,64,64 (default: as in the source)", sizes),
   shard: value("SHAPE", "zarr3, zarr-vectors 0.9.2: put the chunks into shards of this shape", shape),
@@ -68,13 +64,18 @@ const options = {
   scales: value("N", "precomputed: how many scales, each half as fine (default 1)", count),
   resolution: value(
     "X,Y,Z",
-    "precomputed: the size of a voxel, or of a unit of coordinates, in nm (default: as the attributes or axes say)",
+    "precomputed: the size of a voxel, or of a unit of coordinates, in nm (default: as the attributes or axes say); one " +
+      "number: the coarsest level whose bins are not larger",
     sizes,
   ),
-  level: value("N", "of an array with several scales, this one (default 0, the finest)", count),
+  level: value("N", "of several levels or scales this one (default: all; of arrays 0, the finest)", count),
+  ...selection,
+  ascii: flag("of files that can be either: text, not binary"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
-  overwrite: flag("replace the dataset at OUT"),
+  strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
+  "skip-bad": flag("go on without objects and files that are damaged, and list them"),
+  overwrite: flag("replace what is at OUT"),
   resume: flag("go on with a conversion that was interrupted"),
   progress: progressOption,
   "dry-run": flag("say what would happen, and write nothing"),
@@ -84,49 +85,93 @@ export const convert = verb({
   about:
     "Chunks of arrays are copied byte for byte where source and target encode them alike. Geometry keeps its chunks, levels " +
     "and links unless --chunk or --dtype is given: then all levels are written anew, without links between them. OUT becomes " +
-    "visible when it is whole; a name that ends in .zip becomes a zip file.",
+    "visible when it is whole; a name that ends in .zip becomes a zip file. Several files, a folder of them or a quoted " +
+    "pattern become one dataset: their objects with the attribute name, and a group for each folder. - is a pipe: --as and " +
+    "--to say what comes and goes.",
   options,
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
-    ["octavo convert labels.zarr out --to precomputed --sharded --scales 4", "a volume that Neuroglancer shows"],
+    ["octavo convert 'cells/**/*.swc' cells.zv --skip-bad", "a store of many neurons"],
     ["octavo convert cells.zv out/skeletons --to precomputed --link out", "skeletons, which that volume names"],
   ],
-  async run([from, to], given, session) {
+  async run(operands, given, session) {
     const { output, signal, report: progress } = session;
+    const [sources, to] = [operands.slice(0, -1), operands.at(-1)!];
     if (given.resume && given.overwrite)
       throw new InvalidInput("--resume keeps what is at OUT and --overwrite replaces it: give one of them");
-    const source = await findSource(from!, given, session);
-    const opened = await source.match.open();
-    if (given.level !== undefined && opened.kind !== "array")
-      throw new InvalidInput(`--level is about arrays of several scales, and ${from} is none`);
-    const dataset = opened.kind === "array" ? levelOf(opened, given.level) : opened;
-    if (given["dry-run"]) {
-      const there = await matchAt(to!, signal);
-      if (dataset.kind === "array" && given.to === "precomputed") explainVolume(dataset, wanted(given), there, output);
-      else if (dataset.kind === "vectors" && given.to === "precomputed")
-        explainPublished(dataset, wanted(given), there, output);
-      else if (dataset.kind === "vectors") explainVectors(dataset, wanted(given), there, output);
-      else
-        await explain(
-          dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset),
-          wanted(given),
-          there,
-          session,
-        );
-      return there === undefined || given.overwrite ? 0 : 2;
-    }
-    const work = { ...wanted(given), signal, pool: createPool(), onProgress: progress.update };
-    const report = await convertTo(dataset, to!, work);
+    const skipped: string[] = [];
+    const source = await sourceOf(sources, given, session, skipped);
+    const work = { ...wanted(given, source.opened), signal, onProgress: progress.update };
+    if (given["dry-run"]) return (await explainConversion(source.opened, to, work, session)) ? 0 : 2;
+    const report =
+      to === "-"
+        ? await toStdout(source.opened, work, session)
+        : await convertTo(isMany(source.opened) ? sources : source.opened, to, { ...work, pool: createPool() });
     progress.end();
-    if (output.json) output.document({ ...report, ...source.forbidden() });
-    else tell(report, output);
+    const told = given["skip-bad"] ? { ...report, skipped: [...skipped, ...(report.skipped ?? [])] } : report;
+    if (output.json && to !== "-") output.document({ ...told, ...source.forbidden() });
+    else tell(told, to === "-" ? output.remark : output.line, output);
+    for (const problem of told.skipped ?? []) output.remark(`skipped ${problem}`);
     remarkForbidden(source, output);
     return 0;
   },
 });
 
-function wanted(given: Values<typeof options>): ConvertToOptions {
+type Opened = Dataset | readonly Input[];
+const isMany = (opened: Opened): opened is readonly Input[] => Array.isArray(opened);
+
+/** One dataset, or the files that addresses, a folder or a pattern stand for. */
+async function sourceOf(
+  sources: readonly string[],
+  given: Values<typeof options>,
+  session: Session,
+  skipped: string[],
+): Promise<{ readonly opened: Opened; forbidden(): { readonly forbiddenTakenForMissing?: number } }> {
+  const { signal } = session;
+  const [only] = sources as [string];
+  const inputs = () =>
+    inputsOf(openLocation, sources, { signal, as: given.as, forbiddenIsMissing: given["forbidden-is-missing"] });
+  const many = async () => ({ opened: await inputs(), forbidden: () => ({}) });
+  if (sources.length > 1 || isPattern(only)) return many();
+  const onBad = given["skip-bad"] ? ({ message }: Error): void => void skipped.push(message) : undefined;
+  try {
+    const { match, forbidden } = await findSource(only, given, session, { onBad });
+    const opened = await match.open();
+    return { opened: opened.kind === "array" ? levelOf(opened, given.level) : opened, forbidden };
+  } catch (error) {
+    if (error instanceof NotFound && only !== "-") return many(); // perhaps a folder of files
+    throw error;
+  }
+}
+
+/** A file into a pipe; where nothing may be lost, nothing goes out before that is known. */
+async function toStdout(source: Opened, options: ConvertToOptions, session: Session): Promise<ConvertReport> {
+  const kind = fileKind("", options.to);
+  if (kind === undefined) throw new InvalidInput("a pipe takes one file: say which kind with --to, such as --to trk");
+  const feed = await feedFrom(source, options.query, options);
+  const sink = await openSink("-", false, session);
+  const held = options.strict === true ? heldBack(sink) : sink;
+  return convertToFile(feed, kind, held, { ...options, scratch: temporary.file });
+}
+
+/** The part that is asked for; undefined where that is all of it. */
+function partOf(given: Values<typeof options>): Query | undefined {
+  const { level, resolution = [] } = given;
+  const query = queryOf({ ...given, level, resolution: resolution.length === 1 ? resolution[0] : undefined });
+  return Object.values(query).some((asked) => asked !== undefined) ? query : undefined;
+}
+
+function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions {
+  const isArray = !isMany(opened) && opened.kind !== "vectors";
+  if (isArray) refuse(given, Object.keys(selection), opened.url, opened.kind === "array" ? "an array" : "a group");
   return {
+    as: given.as,
+    query: isArray ? undefined : partOf(given),
+    attributes: given.attributes,
+    ascii: given.ascii || undefined,
+    strict: given.strict,
+    skipBad: given["skip-bad"],
+    forbiddenIsMissing: given["forbidden-is-missing"],
     to: given.to,
     formatVersion: given["format-version"],
     dtype: given.dtype,
@@ -137,7 +182,7 @@ function wanted(given: Values<typeof options>): ConvertToOptions {
     link: given.link,
     sharded: given.sharded === undefined ? undefined : given.sharded !== "no",
     scales: given.scales,
-    resolution: given.resolution,
+    resolution: given.resolution?.length === 1 ? undefined : given.resolution,
     chunkShape: given.chunk,
     shardShape: given.shard,
     codecs: given.codec,
@@ -171,117 +216,12 @@ function parseCodec(text: string): Compressor | CodecSpec[] {
   });
 }
 
-/** What OUT would have to make room for. */
-export async function matchAt(url: string, signal: AbortSignal): Promise<Match | undefined> {
-  try {
-    return (await detect(await openLocation(url, { signal }), { signal })).match;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
-}
-
-async function planned(array: ZarrArray, path: string, options: ConvertOptions) {
-  const { meta, losses, block } = await planArray(array, options);
-  return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: block === undefined, losses };
-}
-
-/** What --dry-run prints: every array, what it becomes, and whether its chunks are copied as they are. */
-async function explain(
-  node: ZarrNode,
-  given: ConvertToOptions,
-  there: Match | undefined,
-  { output, signal }: Session,
-): Promise<void> {
-  const options = arrayOptions(node, given);
-  const plans: Awaited<ReturnType<typeof planned>>[] = [];
-  const walk = async (at: ZarrNode, path: string): Promise<void> => {
-    if (at.kind === "array") return void plans.push(await planned(at, path, options));
-    refuseGroup(at, options);
-    for (const { name } of (await at.children({ signal })) ?? []) {
-      await walk(await at.open(name, { signal }), path === "" ? name : `${path}/${name}`);
-    }
-  };
-  await walk(node, "");
-  if (output.json) {
-    output.document({ dryRun: true, replaces: there?.summary ?? null, arrays: plans });
-    return;
-  }
-  for (const { path, chunkShape, codecs, copied, losses } of plans) {
-    output.line(`${path || "the array"}: chunks ${shapeText(chunkShape)}, ${codecs.map(codecText).join(" → ")}`);
-    output.line(`  ${copied ? "chunks are copied byte for byte" : "chunks are decoded and encoded again"}`);
-    for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
-  }
-  tellNothing(there, options, output);
-}
-
-/** The same for a volume: its scales. */
-function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: Match | undefined, output: Output): void {
-  const { info, losses } = planVolume(dataset, volumeOptions(dataset, given));
-  if (output.json) {
-    output.document({ dryRun: true, replaces: there?.summary ?? null, info: formatVolume(info), losses });
-    return;
-  }
-  output.line(`a precomputed volume, ${info.type}`);
-  for (const { key, size, chunkSizes, encoding, sharding } of info.scales)
-    output.line(
-      `  ${key}: ${shapeText(size)} in chunks of ${shapeText(chunkSizes[0]!)}, ${encoding.name}${sharding === null ? "" : ", sharded"}`,
-    );
-  for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
-  tellNothing(there, given, output);
-}
-
-/** The same for geometry that becomes precomputed. */
-function explainPublished(
-  dataset: VectorDataset,
-  given: ConvertToOptions,
-  there: Match | undefined,
-  output: Output,
-): void {
-  const kind = publishedAs(dataset, publishOptions(dataset, given).kind);
-  if (output.json) output.document({ dryRun: true, replaces: there?.summary ?? null, kind });
-  else {
-    output.line(`precomputed ${kind}, from ${dataset.geometries[0]}`);
-    tellNothing(there, given, output);
-  }
-}
-
-/** The same for geometry: what would be asked of it, and what becomes of its levels. */
-function explainVectors(
-  dataset: VectorDataset,
-  given: ConvertToOptions,
-  there: Match | undefined,
-  output: Output,
-): void {
-  const { formatVersion = "0.9.2", chunkShape, dtype } = vectorOptions(dataset, given);
-  const kept = keepsChunks(dataset, { chunkShape, dtype });
-  const levels = dataset.levels.map(({ level, vertices }) => ({ level, vertices: vertices ?? null, kept }));
-  if (output.json) {
-    output.document({ dryRun: true, replaces: there?.summary ?? null, formatVersion, keepsChunks: kept, levels });
-    return;
-  }
-  output.line(`Zarr Vectors ${formatVersion}, ${kept ? "with the same chunks, fragments and links" : "in new chunks"}`);
-  for (const { level, vertices } of levels)
-    output.line(
-      `  level ${level}: ${vertices === null ? "" : `${counted(vertices, "vertex", "vertices")}, `}${kept ? "kept" : "written anew"}`,
-    );
-  tellNothing(there, given, output);
-}
-
-function tellNothing(there: Match | undefined, { overwrite }: ConvertToOptions, output: Output): void {
-  if (there !== undefined)
-    output.line(
-      `OUT holds a ${there.summary}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
-    );
-  output.line("nothing was written");
-}
-
-function tell(report: ConvertReport, output: Output): void {
+function tell(report: ConvertReport, line: (text: string) => void, output: Output): void {
   const { chunksCopied, chunksRecoded, vertices, objects = 0, losses, notes = [] } = report;
   if (vertices === undefined)
-    output.line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
-  else output.line(`${countsText({ vertices, objects })} written`);
-  for (const loss of losses) output.line(`${output.yellow("loss")} ${loss}`);
-  for (const note of notes) output.line(`${output.dim("note")} ${note}`);
-  if (losses.length === 0) output.line(output.green("nothing was lost"));
+    line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
+  else line(`${countsText({ vertices, objects })} written`);
+  for (const loss of losses) line(`${output.yellow("loss")} ${loss}`);
+  for (const note of notes) line(`${output.dim("note")} ${note}`);
+  if (losses.length === 0) line(output.green("nothing was lost"));
 }

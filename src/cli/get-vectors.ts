@@ -1,12 +1,16 @@
 /** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
+import { feedOf } from "../convert/feed.js";
+import { convertToFile } from "../convert/files.js";
 import { InvalidInput, NotFound } from "../errors.js";
+import type { Kind } from "../format/interchange/kinds.js";
 import type { SnapshotDataset } from "../format/snapshot/dataset.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
+import { temporary } from "../store/temporary.js";
 import { choice, count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
 import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
 import { chosenOf, writeParametric } from "./get-parametric.js";
 import { bytesText, counted } from "./output.js";
-import { openSink } from "./sink.js";
+import { heldBack, openSink } from "./sink.js";
 import type { ExitCode, Session } from "./verb.js";
 
 const GEOMETRIES = [
@@ -20,8 +24,8 @@ const GEOMETRIES = [
   "parametric",
 ] as const satisfies readonly Geometry[];
 
-/** The fields of a Query by the same names, and what to do with it. */
-export const vectorOptions = {
+/** The fields of a Query by the same names. */
+export const selectionOptions = {
   level: value("N", "the level, 0 is the finest (default 0)", count),
   "max-vertices": value("N", "the finest level that answers with at most so many", count),
   resolution: value("SIZE", "the coarsest level whose bins are not larger", number),
@@ -38,6 +42,11 @@ export const vectorOptions = {
   clip: flagOr(["vertices"], "cut at the region's faces; =vertices: only the vertices inside"),
   limit: value("N", "at most so many objects, or points where there are no objects", count),
   attributes: list("NAME,…", "bring only these along (default: all; '' for none)", (name) => name),
+};
+
+/** And what to do with it. */
+export const vectorOptions = {
+  ...selectionOptions,
   requests: value("N", "of particles in one file: at most about N requests, for more bytes", count),
   count: flag("how much it is, and nothing else"),
   plan: flag("what it would cost at most; no data is read"),
@@ -49,6 +58,10 @@ type Given = Values<typeof vectorOptions>;
 export interface Target {
   readonly file: string;
   readonly extension: "json" | "ndjson" | "csv" | "npy" | "hdf5";
+  /** Instead: a file of other software. */
+  readonly kind?: Kind | undefined;
+  readonly ascii?: boolean | undefined;
+  readonly strict?: boolean | undefined;
   readonly overwrite: boolean;
 }
 
@@ -65,6 +78,7 @@ export async function getVectors(
     const selection = dataset.select(queryOf(given));
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
+    else if (target.kind !== undefined) await writeFile(dataset, selection.query, given, target, target.kind, session);
     else if (target.extension === "hdf5") await writeSnapshot(dataset, selection.query, given, target, session);
     else await write(dataset, selection, given, target, session);
     for (const note of dataset.notes) session.output.remark(`note: ${note}`);
@@ -95,7 +109,8 @@ async function getParametric(
   if (wrong !== undefined)
     throw new InvalidInput(`--${wrong} has no meaning for parametric objects, which lie outside of levels and space`);
   if (parametric === undefined) throw new InvalidInput("there are no parametric objects");
-  const { extension } = target;
+  const { extension, kind } = target;
+  if (kind !== undefined) throw new InvalidInput(`parametric objects do not go to ${kind.name}`);
   if (extension === "hdf5") throw new InvalidInput("parametric objects do not go to .hdf5, which is for particles");
   if (!count) await writeParametric(parametric, { object, group, limit }, { ...target, extension }, session);
   else {
@@ -106,7 +121,7 @@ async function getParametric(
   return 0;
 }
 
-function queryOf(given: Given): Query {
+export function queryOf(given: Values<typeof selectionOptions>): Query {
   const { geometry, level, resolution, object, group, box, sphere, nearest, where, clip, limit } = given;
   if (clip !== undefined && box === undefined && sphere === undefined && where === undefined)
     throw new InvalidInput("--clip cuts to a region: say which, with --box or --sphere");
@@ -182,6 +197,24 @@ async function write(
     await sink.abort();
     await answer.return?.();
   }
+}
+
+/** A file of other software, as by `convert`. */
+async function writeFile(
+  dataset: VectorDataset,
+  query: Query,
+  { attributes }: Given,
+  { file, overwrite, ascii, strict }: Target,
+  kind: Kind,
+  session: Session,
+): Promise<void> {
+  const { signal, report, output } = session;
+  const feed = await feedOf(dataset, query, { signal, attributes, onProgress: report.update });
+  const sink = await openSink(file, overwrite, session);
+  const gzip = /\.gz$/i.test(file);
+  const held = file === "-" && strict === true ? heldBack(sink) : sink;
+  const { losses } = await convertToFile(feed, kind, held, { signal, ascii, strict, gzip, scratch: temporary.file });
+  for (const loss of losses) output.remark(`${output.yellow("loss")} ${loss}`);
 }
 
 /** Points as a snapshot of particles, which is made in memory. */

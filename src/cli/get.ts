@@ -2,6 +2,7 @@
 import { memorySize } from "../bytes/dtype.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import { InvalidInput } from "../errors.js";
+import { kindNamed, kinds } from "../format/interchange/kinds.js";
 import { writeNpy } from "../format/interchange/npy.js";
 import type { ReadRegionOptions } from "../format/zarr/index.js";
 import type { NdArray } from "../model/array.js";
@@ -21,8 +22,10 @@ import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } fro
 import { type ArrayText, csvText, jsonText } from "./text.js";
 import { type ExitCode, type Session, verb } from "./verb.js";
 
+/** What is written here; all other kinds of files are written as by `convert`. */
 const EXTENSIONS = ["json", "ndjson", "csv", "npy", "hdf5"] as const;
 type Extension = (typeof EXTENSIONS)[number];
+const KINDS = [...EXTENSIONS, ...kinds.map(({ id }) => id).filter((id) => !isOwn(id))];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
 const PIECE = 16 << 20; // bytes of a raw value at a time
@@ -41,8 +44,10 @@ const options = {
   ...arrayOptions,
   ...vectorOptions,
   key: text("KEY", "the bytes of this key of the store, whatever they are"),
-  output: text("FILE", "where to; the extension decides: .json, .ndjson, .csv or .npy; - is stdout", "o"),
-  to: choice(EXTENSIONS, "as what, where FILE does not say"),
+  output: text("FILE", "where to; the extension decides, also of .gz; - is stdout", "o"),
+  to: { ...choice(KINDS, `as what, where FILE does not say: ${KINDS.join(", ")}`), value: "KIND" },
+  ascii: flag("of files that can be either: text, not binary"),
+  strict: flag("of files of other software: nothing may be lost"),
   overwrite: flag("replace FILE"),
   progress: progressOption,
 };
@@ -51,11 +56,12 @@ export const get = verb({
   about:
     "Without -o the result goes to stdout: arrays as CSV, geometry as JSON. In text, integers beyond 2^53 are strings in " +
     "JSON, dates are ISO 8601, raw bytes are hex, floats have the fewest digits that give them again. CSV of geometry is " +
-    "a row per vertex, NDJSON a line per object or point, .npy only positions.",
+    "a row per vertex, NDJSON a line per object or point, .npy only positions. Geometry goes to the files of other software " +
+    "as well; what they cannot hold is told.",
   options,
   examples: [
     ["octavo get data.zarr --slice 0,:,: -o plane.npy", "one plane of an array, for numpy"],
-    ["octavo get tracts.zv --box 0,0,0,50,50,50 --clip -o part.ndjson", "what lies in a box"],
+    ["octavo get tracts.zv --box 0,0,0,50,50,50 --clip -o part.trk", "what lies in a box"],
     ["octavo get cells.zv --where 'volume > 10' --limit 5 --attributes volume", "five objects, as JSON"],
   ],
   async run([url], given, session) {
@@ -63,25 +69,32 @@ export const get = verb({
     if (given.key !== undefined) {
       refuse(
         given,
-        [...Object.keys(arrayOptions), ...Object.keys(vectorOptions), "to"],
+        [...Object.keys(arrayOptions), ...Object.keys(vectorOptions), "to", "ascii", "strict"],
         `--key ${given.key}`,
         "bytes as they are",
       );
       const place = await findPlace(url!, given, session);
       return getKey(place, given.key, () => openSink(file, given.overwrite, session), session);
     }
-    const named = given.to ?? (file === "-" ? undefined : extensionOf(file));
+    const named = given.to ?? (file === "-" ? undefined : kindOf(file));
     const source = await findSource(url!, given, session);
     const dataset = await source.match.open();
     let code: ExitCode = 0;
     if (dataset.kind === "vectors") {
       refuse(given, Object.keys(arrayOptions), url!, "geometry");
-      const target = { file, extension: named ?? "json", overwrite: given.overwrite };
+      const { overwrite, ascii, strict } = given;
+      const extension = named !== undefined && isOwn(named) ? named : "json";
+      const kind = named === extension ? undefined : kinds.find(({ id }) => id === named);
+      const target = { file, extension, kind, overwrite, ascii, strict };
       code = await getVectors(dataset, given, target, session);
     } else {
       const foreign = Object.keys(vectorOptions).filter((name) => name !== "level");
       refuse(given, foreign, url!, `${dataset.kind === "array" ? "an array" : "a group"}`);
       const extension = named ?? (session.output.json ? "json" : "csv");
+      if (!isOwn(extension))
+        throw new InvalidInput(`${url} is no geometry, and only that goes to ${extension}`, {
+          hint: "arrays go to .npy, .json and .csv",
+        });
       await getArray(levelOf(arrayOf(dataset, url!), given.level), { file, extension }, given, session);
     }
     remarkForbidden(source, session.output);
@@ -132,14 +145,19 @@ async function getArray(
   }
 }
 
-function extensionOf(file: string): Extension {
+/** Those of this verb go first: its CSV is the same for arrays and geometry. */
+function kindOf(file: string): string {
   const given = /\.([^./]+)$/.exec(file)?.[1]?.toLowerCase() ?? "";
-  const found = EXTENSIONS.find((known) => known === given);
+  const found = isOwn(given) ? given : kindNamed(file)?.id;
   if (found !== undefined) return found;
   throw new InvalidInput(
-    `${file} does not end in ${EXTENSIONS.map((known) => `.${known}`).join(", ")}`,
-    nearest(given, EXTENSIONS),
+    `${file} does not end in ${KINDS.map((known) => `.${known}`).join(", ")}`,
+    nearest(given, KINDS),
   );
+}
+
+function isOwn(kind: string): kind is Extension {
+  return EXTENSIONS.some((known) => known === kind);
 }
 
 function arrayOf(dataset: ArrayDataset | GroupDataset, url: string): ArrayDataset {

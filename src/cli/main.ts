@@ -88,7 +88,7 @@ class Interrupted extends Error {}
 function checkOperands(entry: Entry, operands: readonly string[]): void {
   const names = entry.operands === "" ? [] : entry.operands.split(" ");
   const least = names.filter((name) => !name.startsWith("[")).length;
-  const most = entry.operands.endsWith("…") ? Number.POSITIVE_INFINITY : names.length;
+  const most = entry.operands.includes("…") ? Number.POSITIVE_INFINITY : names.length;
   if (operands.length >= least && operands.length <= most) return;
   const missing = names[operands.length];
   const what =

@@ -11,7 +11,7 @@ import { fileStore } from "../store/file.js";
 import { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import { flag, size, value } from "./args.js";
-import { matchAt } from "./convert.js";
+import { matchAt } from "./convert-plan.js";
 import { bytesText, counted, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";

@@ -1,6 +1,7 @@
 /** What a verb reads from: the options that say how to get there, and the way there. */
 
 import { InvalidInput } from "../errors.js";
+import type { OpenFileOptions } from "../format/interchange/types.js";
 import { openLocation } from "../node.js";
 import { type Detected, detect } from "../open.js";
 import { Prefix } from "../store/key.js";
@@ -27,15 +28,22 @@ export interface Source extends Omit<Place, "format">, Detected {}
 
 type Given = Omit<Values<typeof sourceOptions>, "type"> & { readonly type?: string | undefined };
 
-export async function findPlace(url: string, options: Given, { signal }: Session): Promise<Place> {
+export async function findPlace(given: string, options: Given, session: Session): Promise<Place> {
+  const { signal } = session;
+  const url = given === "-" ? await (await import("./stdin.js")).spooled(options.as, session) : given;
   if (!options["forbidden-is-missing"]) return { ...(await openLocation(url, { signal })), forbidden: () => ({}) };
   const location = await openLocation(url, { signal, forbiddenIsMissing: true });
   return { ...location, forbidden: () => ({ forbiddenTakenForMissing: location.store.forbidden ?? 0 }) };
 }
 
-export async function findSource(url: string, options: Given, session: Session): Promise<Source> {
+export async function findSource(
+  url: string,
+  options: Given,
+  session: Session,
+  reading: Pick<OpenFileOptions, "onBad"> = {},
+): Promise<Source> {
   const place = withType(await findPlace(url, options, session), options.type, url);
-  const detected = await detect(place, { as: options.as, signal: session.signal });
+  const detected = await detect(place, { as: options.as, signal: session.signal, ...reading });
   session.output.detail(`${place.store.url}/${place.at} is a ${detected.match.summary}`);
   return { ...place, ...detected };
 }

@@ -49,6 +49,8 @@ export interface ConvertReport {
   readonly objects?: number;
   /** Sentences about what the target does not keep, each beginning with where. */
   readonly losses: string[];
+  /** Where that was asked for: what was damaged and left out, and why. */
+  readonly skipped?: readonly string[];
   /** Sentences about what a person should know of the target. */
   readonly notes?: string[];
 }

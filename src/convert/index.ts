@@ -14,8 +14,11 @@ import type { Store } from "../store/types.js";
 import type { ZipWriteStore } from "../store/zip-write.js";
 import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
 import { type Feed, feedOf } from "./feed.js";
+import type { ManyOptions } from "./feed-many.js";
 import { type ConvertFileOptions, convertToFile, fileKind, sinkAt } from "./files.js";
+import type { Input } from "./inputs.js";
 import { refuseLosses, type Strictness } from "./losses.js";
+import type { ConvertParticlesOptions } from "./particles.js";
 import type { PublishOptions } from "./precomputed/publication.js";
 import { convertTree } from "./tree.js";
 import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
@@ -28,6 +31,7 @@ export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Recor
 export interface ConvertToOptions
   extends Omit<ConvertOptions, "version" | "codecs">,
     Omit<LocationOptions, "create">,
+    Pick<OpenOptions, "as">,
     Strictness,
     Pick<ConvertFileOptions, "attributes" | "ascii" | "reference">,
     Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
@@ -36,9 +40,11 @@ export interface ConvertToOptions
   /** Of precomputed skeletons and meshes: the address of the volume of labels whose info shall name them. */
   readonly link?: string | undefined;
   /** "zarr3" for arrays; for geometry the kind of file that the target's name says ("trk"), else "zarr-vectors". */
-  readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | (string & {}) | undefined;
+  readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | "ptree" | (string & {}) | undefined;
   /** Of geometry: the part that is converted, as a selection says it as well. */
   readonly query?: Query | undefined;
+  /** Objects and inputs that are damaged are left out, and told as `skipped`; without it the first one is an error. */
+  readonly skipBad?: boolean | undefined;
 }
 
 /** Everything that `to` may be. */
@@ -46,6 +52,7 @@ export const FORMATS: readonly string[] = [
   ...Object.keys(TARGETS),
   "zarr-vectors",
   "precomputed",
+  "ptree",
   ...kinds.map(({ id }) => id),
 ];
 
@@ -63,19 +70,41 @@ export function converter(
   openLocation: Opener<Location, LocationOptions>,
   temporary?: Temporary,
 ) {
-  return async (
-    source: Dataset | Selection | string,
+  const openedFrom = async (source: Source, options: OpenOptions): Promise<Dataset | Selection | readonly Input[]> => {
+    if (typeof source !== "string" && !Array.isArray(source)) return source as Dataset | Selection;
+    const addresses: readonly string[] = typeof source === "string" ? [source] : source;
+    if (addresses.length === 0) throw new InvalidInput("there is nothing to convert: the list of addresses is empty");
+    const [only] = addresses as [string];
+    const { inputsOf, isPattern } = await import("./inputs.js");
+    if (addresses.length > 1 || isPattern(only)) return inputsOf(openLocation, addresses, options);
+    try {
+      return await open(only, options);
+    } catch (error) {
+      if (error instanceof NotFound) return inputsOf(openLocation, addresses, options); // perhaps a folder of files
+      throw error;
+    }
+  };
+  const work = async (
+    source: Source,
     target: string,
-    { query: part, attributes, ascii, reference, ...options }: ConvertToOptions = {},
+    { query: part, attributes, ascii, reference, onBad, ...options }: ConvertToOptions & Pick<ManyOptions, "onBad">,
   ): Promise<ConvertReport> => {
     if (options.to !== undefined && !FORMATS.includes(options.to))
       throw new InvalidInput(
         `there is no format ${JSON.stringify(options.to)} to write; there are: ${FORMATS.join(", ")}`,
       );
-    const opened = typeof source === "string" ? await open(source, options) : source;
+    const reading = { ...options, attributes, onBad };
+    const opened = await openedFrom(source, reading);
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
-    const feed = async (): Promise<Feed> => feedOf(geometryOf(dataset), query ?? {}, { ...options, attributes });
+    const feed = (): Promise<Feed> => feedFrom(dataset, query, reading);
+    if (isParticleFile(target, options.to)) {
+      refuse({ ascii, reference }, `${target} is no text`);
+      const { convertToParticles } = await import("./particles.js");
+      const data = await feed();
+      const sink = await sinkAt(openLocation, target, options);
+      return convertToParticles(data, sink, { ...particleOptions(data, options), scratch: temporary?.file });
+    }
     if (kind !== undefined) {
       const data = await feed();
       const sink = await sinkAt(openLocation, target, options);
@@ -83,7 +112,7 @@ export function converter(
       return convertToFile(data, kind, sink, { ...options, ascii, reference, gzip, scratch: temporary?.file });
     }
     refuse({ ascii, reference }, `${target} is no single file, and is not written`);
-    if (query !== undefined || attributes !== undefined) {
+    if (isMany(dataset) || query !== undefined || attributes !== undefined) {
       const data = await feed();
       return into(openLocation, target, options, ({ store, at }) => feedInto(data, store, at, options, temporary));
     }
@@ -98,7 +127,32 @@ export function converter(
     await linked?.();
     return report;
   };
+  return async (
+    source: Source,
+    target: string,
+    { skipBad, ...options }: ConvertToOptions = {},
+  ): Promise<ConvertReport> => {
+    if (skipBad !== true) return work(source, target, options);
+    const skipped: string[] = [];
+    const report = await work(source, target, { ...options, onBad: ({ message }) => skipped.push(message) });
+    return { ...report, skipped };
+  };
 }
+
+/** What `convert` takes: a dataset, a part of one, an address or several; of files also a folder, or a pattern with "*". */
+export type Source = Dataset | Selection | string | readonly string[];
+
+/** What is converted, as one level. */
+export async function feedFrom(
+  source: Dataset | readonly Input[],
+  query: Query = {},
+  options: ManyOptions = {},
+): Promise<Feed> {
+  if (!isMany(source)) return feedOf(geometryOf(source), query, options);
+  return (await import("./feed-many.js")).feedOfMany(source, query, options);
+}
+
+const isMany = (source: Dataset | readonly Input[]): source is readonly Input[] => Array.isArray(source);
 
 /** Does some work at an address, which is made for it: a zip file is there when the work is done, or not at all. */
 export async function into<T>(
@@ -207,6 +261,20 @@ export function publishOptions({ url: where }: { readonly url: string }, options
     `${where} cannot become precomputed geometry`,
     "It has kind, sharded, resolution, ids and keepTypes.",
   );
+  return rest;
+}
+
+/** Whether a target is a file of particles with their tree: as `to` says, else its name. */
+const isParticleFile = (target: string, to: string | undefined): boolean =>
+  to === undefined ? /\.ptree$/i.test(target) : to === "ptree";
+
+/** What the options mean for particles with their tree. */
+function particleOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertParticlesOptions {
+  const { formatVersion, dtype, ids, codecs, chunkShape, shardShape, resume, ...rest } = withoutPublishing(
+    options,
+    `${where} cannot become a ptree file`,
+  );
+  refuse({ formatVersion, dtype, ids, codecs, chunkShape, shardShape, resume }, `${where} cannot become a ptree file`);
   return rest;
 }
 

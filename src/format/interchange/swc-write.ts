@@ -2,9 +2,11 @@
  * One tree as SWC. Links from child to parent are taken as they are; a tree whose links go either way is hung up at its first vertex.
  * Where vertices know their numbers in an SWC file, they get them again, and its comments and its way of writing numbers.
  */
-import { isJsonObject, type JsonObject } from "../../bytes/json.js";
+import { isJsonObject, type JsonObject, parseJson } from "../../bytes/json.js";
 import { shortest } from "../../bytes/shortest.js";
+import { encodeUtf8 } from "../../bytes/text.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
+import { defaultLimits } from "../../limits.js";
 import type { Column } from "../../model/attributes.js";
 import type { Batch } from "../../model/vectors.js";
 import { measureOf } from "../../space/units.js";
@@ -15,6 +17,7 @@ import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const PATHS = ["lines", "polylines", "streamlines"];
 const MICROMETER = 1e-6;
+const KEPT = ["object_id", "name", "header"]; // what the file is called, and is, or says itself
 
 export async function writeSwc(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { url, geometry, axes, headers } = data;
@@ -27,8 +30,8 @@ export async function writeSwc(sink: Sink, data: FileData, options: WriteFileOpt
   const count = tree.positions.length / 3;
   const parents = parentsOf(tree, PATHS.includes(geometry), url);
   const { order, numbers } = numbering(tree, parents);
-  const row = rowText(tree, axes, headers.get("swc"));
-  const style = headers.get("swc") ?? {};
+  const style = headers.get("swc") ?? ownHeader(tree);
+  const row = rowText(tree, axes, style);
   const comments = (Array.isArray(style.comments) ? style.comments : []) as readonly [number, string][];
   const end = `${textOf(style.after, "")}\n`;
   const text = textSink(sink, style.latin === true ? latin : undefined);
@@ -50,6 +53,14 @@ export async function writeSwc(sink: Sink, data: FileData, options: WriteFileOpt
 
 const latin = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 const textOf = (value: unknown, otherwise: string): string => (typeof value === "string" ? value : otherwise);
+
+/** What is kept with an object that was a file of its own among many. */
+function ownHeader({ objectColumns }: Batch): JsonObject {
+  const text = objectColumns.get("header")?.values[0];
+  if (typeof text !== "string" || !text.startsWith("{")) return {};
+  const { swc = {} } = parseJson(encodeUtf8(text, "the header"), defaultLimits, "the header") as JsonObject;
+  return isJsonObject(swc) ? swc : {};
+}
 
 /** The batch with everything; SWC has no word for a second object. */
 async function onlyObject({ url, batches }: FileData, { signal }: WriteFileOptions): Promise<Batch | undefined> {
@@ -73,7 +84,7 @@ function lossesOf({ schema, crs }: FileData, tree: Batch | undefined): string[] 
     ...(tree === undefined ? ["everything: there is no object, and SWC has no word for that"] : []),
     ...schema.vertex.filter(({ name }) => !own.includes(name)).map(({ name }) => `the vertex attribute ${name}`),
     ...(["link", "fragment", "object"] as const).flatMap((domain) =>
-      schema[domain].filter(({ name }) => name !== "object_id").map(({ name }) => `the ${domain} attribute ${name}`),
+      schema[domain].filter(({ name }) => !KEPT.includes(name)).map(({ name }) => `the ${domain} attribute ${name}`),
     ),
     ...(id === undefined || id === 0n ? [] : [`the id ${id} of the object`]),
     ...(crs == null ? [] : ["the coordinate system"]),
@@ -147,8 +158,7 @@ function numbering({ vertexColumns }: Batch, parents: Int32Array): { order: Uint
 }
 
 /** How to write a node: its own way where nothing was changed, else the fewest digits. */
-function rowText(tree: Batch, axes: FileData["axes"], header: JsonObject | undefined) {
-  const style = isJsonObject(header) ? header : {};
+function rowText(tree: Batch, axes: FileData["axes"], style: JsonObject) {
   const [before, between] = [textOf(style.before, ""), textOf(style.between, " ")];
   const decimals = (Array.isArray(style.decimals) ? style.decimals : []) as readonly (number | null | undefined)[];
   const scales = axes.map(({ unit }) => {

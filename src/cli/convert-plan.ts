@@ -1,0 +1,246 @@
+/** What `octavo convert --dry-run` prints: what OUT would be, how much would be read and written, and nothing is. */
+import { memorySize } from "../bytes/dtype.js";
+import { type ConvertOptions, planArray } from "../convert/arrays.js";
+import { MEMORY } from "../convert/feed.js";
+import { fileKind } from "../convert/files.js";
+import {
+  arrayOptions,
+  type ConvertToOptions,
+  publishOptions,
+  treeOf,
+  vectorOptions,
+  volumeOptions,
+} from "../convert/index.js";
+import type { Input } from "../convert/inputs.js";
+import { publishedAs } from "../convert/precomputed/index.js";
+import { refuseGroup } from "../convert/tree.js";
+import { keepsChunks } from "../convert/vectors.js";
+import { planVolume } from "../convert/volumes.js";
+import { NotFound, Unsupported } from "../errors.js";
+import { formatVolume } from "../format/precomputed/volume/info.js";
+import type { ZarrArray, ZarrNode } from "../format/zarr/index.js";
+import type { ArrayDataset, Dataset } from "../model/dataset.js";
+import type { Query, VectorDataset } from "../model/vectors.js";
+import { openLocation } from "../node.js";
+import { detect } from "../open.js";
+import { countsText } from "./get-vectors.js";
+import { codecText, shapeText } from "./info.js";
+import { bytesText, counted, type Output } from "./output.js";
+import type { Session } from "./verb.js";
+
+/** What would be replaced, for people. */
+interface There {
+  readonly summary: string;
+}
+
+/** Says what would happen; whether it could. */
+export async function explainConversion(
+  source: Dataset | readonly Input[],
+  target: string,
+  given: ConvertToOptions,
+  session: Session,
+): Promise<boolean> {
+  const { output, signal } = session;
+  const there = target === "-" ? undefined : await matchAt(target, signal);
+  const kind = fileKind(target, given.to);
+  const many = Array.isArray(source) ? (source as readonly Input[]) : undefined;
+  const dataset = source as Dataset;
+  const isPart = given.query !== undefined || given.attributes !== undefined;
+  if (many !== undefined || (dataset.kind === "vectors" && (kind !== undefined || isPart))) {
+    const what = kind?.name ?? given.to ?? (/\.ptree$/i.test(target) ? "ptree" : "zarr-vectors");
+    await explainFeed(many ?? (dataset as VectorDataset), what, given, there, session);
+  } else if (dataset.kind === "vectors") await explainVectors(dataset, given, there, session);
+  else if (dataset.kind === "array" && given.to === "precomputed") explainVolume(dataset, given, there, output);
+  else await explain(dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset), given, there, session);
+  return there === undefined || given.overwrite === true;
+}
+
+/** How much goes through: what is read, and what may have to be put aside meanwhile. */
+interface Amounts {
+  files: number;
+  objects: number;
+  vertices: number;
+  requests: number;
+  bytes: number;
+  scratch: number;
+  exact: boolean;
+  readonly skipped: string[];
+}
+
+const nothing = (): Amounts => ({
+  files: 0,
+  objects: 0,
+  vertices: 0,
+  requests: 0,
+  bytes: 0,
+  scratch: 0,
+  exact: true,
+  skipped: [],
+});
+
+/** Adds what reading this part of a dataset takes. */
+async function add(amounts: Amounts, dataset: VectorDataset, query: Query, { signal, attributes }: ConvertToOptions) {
+  const selection = dataset.select(query);
+  const [counts, plan] = [await selection.count({ signal }), await selection.plan({ signal, attributes })];
+  const { vertex } = await dataset.schema(await selection.level({ signal }), { signal });
+  const row = vertex.reduce((sum, { dtype, channels }) => sum + memorySize(dtype) * channels, 8 * dataset.axes.length);
+  amounts.objects += counts.objects;
+  amounts.vertices += counts.vertices;
+  amounts.requests += plan.requests;
+  amounts.bytes += plan.bytes;
+  amounts.scratch += counts.vertices * row;
+  amounts.exact &&= counts.exact && plan.exact;
+}
+
+/** What fits into memory is not put aside. */
+function tellAmounts(amounts: Amounts, { maxMemory = MEMORY }: ConvertToOptions, output: Output): void {
+  const { files, requests, bytes, exact, skipped } = amounts;
+  const most = exact ? "" : "at most ";
+  output.line(`${files > 1 ? `${counted(files, "file")}: ` : ""}${most}${countsText(amounts)}`);
+  output.line(`${exact ? "" : "about "}${counted(requests, "request")}, ${bytesText(bytes)} to read`);
+  const scratch = scratchOf(amounts, maxMemory);
+  output.line(scratch === 0 ? "no scratch space" : `up to ${bytesText(scratch)} of scratch space`);
+  for (const problem of skipped) output.line(`skipped ${problem}`);
+}
+
+const scratchOf = ({ scratch }: Amounts, maxMemory = MEMORY): number => (scratch <= maxMemory / 4 ? 0 : scratch);
+
+async function explainFeed(
+  source: VectorDataset | readonly Input[],
+  what: string,
+  given: ConvertToOptions,
+  there: There | undefined,
+  { output, signal }: Session,
+): Promise<void> {
+  const amounts = nothing();
+  const onBad = given.skipBad === true ? ({ message }: Error): void => void amounts.skipped.push(message) : undefined;
+  const inputs = "kind" in source ? [{ name: source.url, open: async () => source }] : source;
+  for (const { name, open } of inputs) {
+    signal.throwIfAborted();
+    const dataset = await open({ signal, onBad });
+    if (dataset.kind !== "vectors") throw new Unsupported(`${name} is no geometry`, { where: name });
+    amounts.files++;
+    await add(amounts, dataset, given.query ?? {}, { ...given, signal });
+  }
+  if (output.json) {
+    const scratch = scratchOf(amounts, given.maxMemory);
+    output.document({ dryRun: true, replaces: there?.summary ?? null, to: what, ...amounts, scratch });
+    return;
+  }
+  output.line(`to ${what}`);
+  tellAmounts(amounts, given, output);
+  tellNothing(there, given, output);
+}
+
+/** What OUT would have to make room for. */
+export async function matchAt(url: string, signal: AbortSignal): Promise<There | undefined> {
+  try {
+    return (await detect(await openLocation(url, { signal }), { signal })).match;
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    if (error instanceof Unsupported) return { summary: "file" }; // of a kind that nobody knows
+    throw error;
+  }
+}
+
+async function planned(array: ZarrArray, path: string, options: ConvertOptions) {
+  const { meta, losses, block } = await planArray(array, options);
+  return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: block === undefined, losses };
+}
+
+/** What --dry-run prints: every array, what it becomes, and whether its chunks are copied as they are. */
+async function explain(
+  node: ZarrNode,
+  given: ConvertToOptions,
+  there: There | undefined,
+  { output, signal }: Session,
+): Promise<void> {
+  const options = arrayOptions(node, given);
+  const plans: Awaited<ReturnType<typeof planned>>[] = [];
+  const walk = async (at: ZarrNode, path: string): Promise<void> => {
+    if (at.kind === "array") return void plans.push(await planned(at, path, options));
+    refuseGroup(at, options);
+    for (const { name } of (await at.children({ signal })) ?? []) {
+      await walk(await at.open(name, { signal }), path === "" ? name : `${path}/${name}`);
+    }
+  };
+  await walk(node, "");
+  if (output.json) {
+    output.document({ dryRun: true, replaces: there?.summary ?? null, arrays: plans });
+    return;
+  }
+  for (const { path, chunkShape, codecs, copied, losses } of plans) {
+    output.line(`${path || "the array"}: chunks ${shapeText(chunkShape)}, ${codecs.map(codecText).join(" → ")}`);
+    output.line(`  ${copied ? "chunks are copied byte for byte" : "chunks are decoded and encoded again"}`);
+    for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
+  }
+  tellNothing(there, options, output);
+}
+
+/** The same for a volume: its scales. */
+function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: There | undefined, output: Output): void {
+  const { info, losses } = planVolume(dataset, volumeOptions(dataset, given));
+  if (output.json) {
+    output.document({ dryRun: true, replaces: there?.summary ?? null, info: formatVolume(info), losses });
+    return;
+  }
+  output.line(`a precomputed volume, ${info.type}`);
+  for (const { key, size, chunkSizes, encoding, sharding } of info.scales)
+    output.line(
+      `  ${key}: ${shapeText(size)} in chunks of ${shapeText(chunkSizes[0]!)}, ${encoding.name}${sharding === null ? "" : ", sharded"}`,
+    );
+  for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
+  tellNothing(there, given, output);
+}
+
+/** The same for geometry that becomes precomputed. */
+function explainPublished(
+  dataset: VectorDataset,
+  given: ConvertToOptions,
+  there: There | undefined,
+  output: Output,
+): void {
+  const kind = publishedAs(dataset, publishOptions(dataset, given).kind);
+  if (output.json) output.document({ dryRun: true, replaces: there?.summary ?? null, kind });
+  else {
+    output.line(`precomputed ${kind}, from ${dataset.geometries[0]}`);
+    tellNothing(there, given, output);
+  }
+}
+
+/** The same for geometry: what would be asked of it, and what becomes of its levels. */
+async function explainVectors(
+  dataset: VectorDataset,
+  given: ConvertToOptions,
+  there: There | undefined,
+  { output, signal }: Session,
+): Promise<void> {
+  if (given.to === "precomputed") return explainPublished(dataset, given, there, output);
+  const { formatVersion = "0.9.2", chunkShape, dtype } = vectorOptions(dataset, given);
+  const kept = keepsChunks(dataset, { chunkShape, dtype });
+  const levels = dataset.levels.map(({ level, vertices }) => ({ level, vertices: vertices ?? null, kept }));
+  const amounts = nothing();
+  for (const { level } of dataset.levels) await add(amounts, dataset, { level }, { ...given, signal });
+  if (output.json) {
+    const { requests, bytes } = amounts;
+    const scratch = kept ? 0 : scratchOf(amounts, given.maxMemory);
+    const replaces = there?.summary ?? null;
+    output.document({ dryRun: true, replaces, formatVersion, keepsChunks: kept, levels, requests, bytes, scratch });
+    return;
+  }
+  output.line(`Zarr Vectors ${formatVersion}, ${kept ? "with the same chunks, fragments and links" : "in new chunks"}`);
+  for (const { level, vertices } of levels)
+    output.line(
+      `  level ${level}: ${vertices === null ? "" : `${counted(vertices, "vertex", "vertices")}, `}${kept ? "kept" : "written anew"}`,
+    );
+  tellAmounts(kept ? { ...amounts, scratch: 0 } : amounts, given, output);
+  tellNothing(there, given, output);
+}
+
+function tellNothing(there: There | undefined, { overwrite }: ConvertToOptions, output: Output): void {
+  if (there !== undefined)
+    output.line(
+      `OUT holds a ${there.summary}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
+    );
+  output.line("nothing was written");
+}

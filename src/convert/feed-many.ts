@@ -1,0 +1,203 @@
+/**
+ * Many inputs as one feed: the objects of all of them, with the ids 0, 1, 2 …, the name of their file as an attribute and a group for each
+ * folder. Inputs are opened a few ahead of the one that is read, and forgotten after it.
+ */
+import { stringifyJson } from "../bytes/json.js";
+import { InvalidInput, Unsupported } from "../errors.js";
+import type { Ids } from "../format/rows/row-source.js";
+import type { AttributeInfo, Column } from "../model/attributes.js";
+import type { Batch, Columns, Domain, Query, Schema, SelectOptions } from "../model/vectors.js";
+import { absentColumn } from "../query/columns.js";
+import { type Feed, type FeedOptions, feedOf } from "./feed.js";
+import { type Input, isBad } from "./inputs.js";
+
+export interface ManyOptions extends FeedOptions {
+  /** Inputs that cannot be read are left out, and told here; without it the first one is an error. */
+  readonly onBad?: ((problem: Error) => void) | undefined;
+}
+
+const AHEAD = 8; // inputs that are opened together
+const TEXT = { dtype: { kind: "string" }, channels: 1 } as const;
+
+export async function feedOfMany(inputs: readonly Input[], query: Query, options: ManyOptions = {}): Promise<Feed> {
+  const { onProgress, ...reading } = options;
+  const problems = new Set<string>();
+  const onBad =
+    options.onBad &&
+    ((problem: Error): void => {
+      if (!problems.has(problem.message)) options.onBad!(problem); // once, however often the inputs are gone through
+      problems.add(problem.message);
+    });
+  const losses: string[] = [];
+  const told = new Set<string>();
+  const lose = (sentence: string): void => {
+    if (told.has(sentence)) return;
+    told.add(sentence);
+    losses.push(sentence);
+  };
+  const skip = (error: unknown): undefined => {
+    if (onBad === undefined || !isBad(error)) throw error;
+    onBad(error);
+  };
+  const feedFrom = async ({ open, name }: Input): Promise<Feed> => {
+    const dataset = await open({ signal: options.signal, limits: options.limits, onBad });
+    if (dataset.kind === "vectors") return feedOf(dataset, query, reading);
+    throw new Unsupported(`${name} is ${dataset.kind === "array" ? "an array" : "a group"}, and no geometry`, {
+      where: name,
+    });
+  };
+
+  let first: Feed | undefined;
+  for (const input of inputs) {
+    first = await feedFrom(input).catch(skip);
+    if (first !== undefined) break;
+  }
+  if (first === undefined) throw new InvalidInput(`none of ${inputs.length} inputs can be read`);
+  const { geometry, axes, linkWidth, hasObjects } = first;
+  const like = first;
+  const [nameInfo, headerInfo] = [fresh(first.schema.object, "name", "file"), fresh(first.schema.object, "header")];
+  const keepsHeaders = hasObjects && first.headers.size > 0;
+  const own = hasObjects ? [nameInfo, ...(keepsHeaders ? [headerInfo] : [])] : [];
+  const schema: Schema = {
+    ...first.schema,
+    object: [...first.schema.object, ...own],
+    group: [{ name: "name", ...TEXT }],
+  };
+  let folders = new Map<string, bigint[]>();
+
+  /** The batches of one input as batches of all. */
+  async function* batchesOf(
+    { name }: Input,
+    feed: Feed,
+    next: { id: bigint },
+    wanted: SelectOptions,
+  ): AsyncGenerator<Batch> {
+    for (const loss of feed.losses) lose(loss);
+    const numbers = new Map<bigint, bigint>(); // only where a later batch may name an object again
+    const header = feed.headers.size > 0 ? stringifyJson(Object.fromEntries(feed.headers)) : "";
+    const folder = name.slice(0, Math.max(0, name.lastIndexOf("/")));
+    let objects = 0;
+    for await (const batch of feed.batches(wanted)) {
+      const ids = BigInt64Array.from(batch.ids as Iterable<bigint>, (id) => numbers.get(id) ?? next.id++);
+      if (linkWidth > 0) for (const [row, id] of ids.entries()) numbers.set(batch.ids[row]!, id);
+      if (batch.repeats !== true && folder !== "") {
+        const members = folders.get(folder) ?? [];
+        folders.set(folder, members);
+        for (const id of ids) members.push(id);
+      }
+      objects += batch.ids.length;
+      const texts = (info: AttributeInfo, text: string): [string, Column] => [
+        info.name,
+        { info, values: new Array<string>(ids.length).fill(text) },
+      ];
+      const unified = (domain: Domain, columns: Columns, rows: number): Columns =>
+        wanted.attributes === undefined ? unify(like.schema[domain], columns, rows, domain, name, lose) : columns;
+      const objectColumns = new Map(unified("object", batch.objectColumns, ids.length));
+      if (hasObjects && wanted.attributes === undefined) {
+        objectColumns.set(...texts(nameInfo, name));
+        if (keepsHeaders) objectColumns.set(...texts(headerInfo, objects === 1 ? header : ""));
+      }
+      yield {
+        ...batch,
+        ids,
+        objectColumns,
+        vertexColumns: unified("vertex", batch.vertexColumns, batch.positions.length / batch.dims),
+        links: batch.links && {
+          ...batch.links,
+          columns: unified("link", batch.links.columns, batch.links.ends.length / batch.links.width),
+        },
+      };
+    }
+    if (header !== "" && (objects !== 1 || !keepsHeaders)) lose(`${feed.url}: the header of the file`);
+    if (feed.schema.group.length > 0 || (await feed.groups()).members.length > 0) lose(`${feed.url}: its groups`);
+  }
+
+  async function* batches(wanted: SelectOptions = {}): AsyncGenerator<Batch> {
+    folders = new Map();
+    const next = { id: 0n };
+    const ahead: Promise<Feed | undefined>[] = [];
+    for (const [number, input] of inputs.entries()) {
+      while (ahead.length < Math.min(AHEAD, inputs.length - number)) {
+        const coming = feedFrom(inputs[number + ahead.length]!);
+        coming.catch(() => undefined); // told when its turn comes
+        ahead.push(coming);
+      }
+      try {
+        const feed = (await ahead.shift())!;
+        mustFit(like, feed);
+        yield* batchesOf(input, feed, next, wanted);
+      } catch (error) {
+        skip(error);
+      }
+      onProgress?.({ done: number + 1, total: inputs.length, unit: "files" });
+    }
+  }
+
+  return {
+    url: `${inputs.length} files`,
+    geometry,
+    axes,
+    crs: first.crs,
+    bounds: first.bounds,
+    attributes: {},
+    schema,
+    headers: new Map(),
+    linkWidth,
+    hasObjects,
+    losses,
+    batches,
+    async groups() {
+      const members = [...folders.values()].map((ids): Ids => BigInt64Array.from(ids));
+      const info = schema.group[0]!;
+      return {
+        members,
+        columns: new Map(members.length > 0 ? [[info.name, { info, values: [...folders.keys()] }]] : []),
+      };
+    },
+  };
+}
+
+/** The first of these names that no attribute has. */
+function fresh(taken: readonly AttributeInfo[], ...names: readonly string[]): AttributeInfo {
+  const free = [...names, ...names.map((name) => `${name}_`)].find((name) => taken.every((own) => own.name !== name));
+  return { name: free!, ...TEXT };
+}
+
+function mustFit(like: Feed, feed: Feed): void {
+  const differs = (what: string, expected: string, found: string): Unsupported =>
+    new Unsupported(`${feed.url} has ${found} as ${what}, but ${like.url} has ${expected}: they cannot become one`, {
+      where: feed.url,
+      hint: "Name the files that belong together with a pattern, such as 'folder/*.swc'.",
+    });
+  if (feed.geometry !== like.geometry) throw differs("geometry", like.geometry, feed.geometry);
+  const axesOf = ({ axes }: Feed): string => axes.map(({ name, unit = "" }) => `${name} ${unit}`.trim()).join(", ");
+  if (axesOf(feed) !== axesOf(like)) throw differs("axes", axesOf(like), axesOf(feed));
+  if (feed.linkWidth !== like.linkWidth) throw differs("vertices of a link", `${like.linkWidth}`, `${feed.linkWidth}`);
+}
+
+/** The attributes of the first input: what another one has not is absent there, what only others have is lost. */
+function unify(
+  infos: readonly AttributeInfo[],
+  columns: Columns,
+  rows: number,
+  domain: Domain,
+  name: string,
+  lose: (sentence: string) => void,
+): Columns {
+  if (columns.size === infos.length && infos.every((info) => sameType(columns.get(info.name)?.info, info)))
+    return columns;
+  for (const other of columns.keys())
+    if (infos.every((info) => info.name !== other)) lose(`the ${domain} attribute ${other}, which not all files have`);
+  const of = (info: AttributeInfo): Column => {
+    const column = columns.get(info.name);
+    if (column === undefined) return absentColumn(info, rows);
+    if (sameType(column.info, info)) return column;
+    throw new Unsupported(`${name} has another type of ${info.name} than the files before`, { where: name });
+  };
+  return new Map(infos.map((info) => [info.name, of(info)]));
+}
+
+const sameType = (a: AttributeInfo | undefined, b: AttributeInfo): boolean =>
+  a !== undefined &&
+  a.channels === b.channels &&
+  JSON.stringify([a.dtype, a.categories]) === JSON.stringify([b.dtype, b.categories]);

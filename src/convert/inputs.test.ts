@@ -1,0 +1,77 @@
+/** Many files that become one store. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { VectorDataset } from "../model/vectors.js";
+import { convert as convertTo, open, openLocation } from "../node.js";
+import { inputsOf } from "./inputs.js";
+
+const convert: typeof convertTo = (from, to, options) => convertTo(from, to, { durability: "none", ...options });
+const cell = (x: number): string => `# cell at ${x}\n1 1 ${x} 0 0 1 -1\n2 3 ${x} 1 0 0.5 1\n3 3 ${x} 2.25 0 0.5 2\n`;
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "octavo-inputs-"));
+  for (const name of ["cells/a", "cells/b/deep", "other"]) mkdirSync(at(name), { recursive: true });
+  for (const [i, name] of ["a/n10", "a/n9", "b/x", "b/deep/y", "top"].entries())
+    writeFileSync(at(`cells/${name}.swc`), cell(i));
+  writeFileSync(at("cells/notes.md"), "no data");
+  writeFileSync(at("other/bad.swc"), "1 1 0 0 0 1 7\n");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const names = async (...sources: string[]): Promise<string[]> =>
+  (await inputsOf(openLocation, sources.map(at))).map(({ name }) => name);
+
+describe("inputs", () => {
+  it("are found in folders, by patterns and by name, with what they have in common left out", async () => {
+    expect(await names("cells")).toEqual(["a/n9.swc", "a/n10.swc", "b/deep/y.swc", "b/x.swc", "top.swc"]);
+    expect(await names("cells/a/*.swc")).toEqual(["n9.swc", "n10.swc"]);
+    expect(await names("cells/**/?.swc")).toEqual(["deep/y.swc", "x.swc"]);
+    expect(await names("cells/*/n1?.swc")).toEqual(["n10.swc"]);
+    expect(await names("cells/top.swc", "cells/b")).toEqual(["top.swc", "b/deep/y.swc", "b/x.swc"]);
+    await expect(names("cells/*.trk")).rejects.toThrow("nothing is called like");
+  });
+});
+
+describe("a folder of files", () => {
+  it("is one store: an object for each, its name, a group for each folder, and each comes out as it was", async () => {
+    const report = await convert(at("cells"), at("out.zv"));
+    expect(report).toMatchObject({ objects: 5, vertices: 15, losses: [] });
+    const store = (await open(at("out.zv"))) as VectorDataset;
+    const { ids, objectColumns } = await store.select().read();
+    expect([...ids]).toEqual([0n, 1n, 2n, 3n, 4n]);
+    expect(objectColumns.get("name")!.values).toEqual(["a/n9.swc", "a/n10.swc", "b/deep/y.swc", "b/x.swc", "top.swc"]);
+    const groups = await store.groupColumns();
+    expect(groups.get("name")!.values).toEqual(["a", "b/deep", "b"]);
+    expect([...(await store.groupMembers(0))]).toEqual([0n, 1n]);
+    await convert(store.select({ where: "object.name = 'b/x.swc'" }), at("x.swc"));
+    expect(readFileSync(at("x.swc"), "utf8")).toBe(cell(2));
+  });
+
+  it("with bad ones among them is an error, or they are told", async () => {
+    const pattern = [at("cells/a"), at("other/*.swc")];
+    await expect(convert(pattern, at("out.zv"))).rejects.toThrow("bad.swc, line 1: node 1 has the parent 7");
+    const { skipped, objects } = await convert(pattern, at("out.zv"), { skipBad: true });
+    expect({ skipped, objects }).toEqual({ skipped: [expect.stringContaining("other/bad.swc, line 1")], objects: 2 });
+    await expect(convert([at("other/bad.swc"), at("other/bad.swc")], at("no.zv"))).rejects.toThrow("line 1");
+    const tract = "mrtrix tracks\ndatatype: Float32LE\ncount: 0\nfile: . 60\nEND\n".padEnd(60, "\n");
+    writeFileSync(
+      at("other/t.tck"),
+      Buffer.concat([Buffer.from(tract), Buffer.from(Float32Array.of(1 / 0, 1 / 0, 1 / 0).buffer)]),
+    );
+    await expect(convert([at("cells/top.swc"), at("other/t.tck")], at("no.zv"))).rejects.toThrow(
+      /t\.tck has streamlines as geometry, but .*top\.swc has skeletons/,
+    );
+  });
+
+  it("becomes precomputed, or one file, as well", async () => {
+    const query = { where: "type = 3" };
+    expect(await convert(at("cells"), at("p"), { to: "precomputed", ids: "dense", query })).toMatchObject({
+      objects: 5,
+    });
+    await expect(convert(at("cells"), at("all.swc"))).rejects.toThrow("several objects, and SWC holds one tree");
+  });
+});
