@@ -8,11 +8,15 @@ import { alike, goldenNames, goldenTree } from "../../../test/packed-tree.js";
 import { InvalidInput, LimitExceeded } from "../../errors.js";
 import type { Column } from "../../model/attributes.js";
 import type { Positions } from "../../model/vectors.js";
+import { Key } from "../../store/key.js";
+import { memoryStore } from "../../store/memory.js";
 import { scratchFile } from "../../store/scratch-file.js";
 import { buildTree } from "./build.js";
 import { encodeTree } from "./encode.js";
 import { type BuildOnDiskOptions, buildTreeOnDisk, type TreeOnDisk } from "./external.js";
 import type { ParticleBatch, ParticleStream } from "./external-types.js";
+import { openParticles } from "./file/dataset.js";
+import { writeRows } from "./file/write.js";
 
 let folder: string;
 beforeAll(() => {
@@ -133,6 +137,26 @@ it("planes that leave all on one side take no pass, nor do leaves that are large
   expect(tree.tree.nodes.length).toBeGreaterThan(20);
   tree.close();
   expect(read).toBeLessThan(3 * 2 * 16 * count);
+});
+
+it("a leaf of more particles than a piece has is written and read piece by piece, with attributes", async () => {
+  const count = 2 ** 20 + 1000;
+  const number: Column = {
+    info: { name: "number", dtype: { kind: "uint", size: 4, endian: "little" }, channels: 1 },
+    values: Uint32Array.from({ length: count }, (_, i) => i),
+  };
+  const [store, key] = [memoryStore(), Key.of("one.ptree")];
+  const longest: number[] = [];
+  await built(inBatches(new Float32Array(3 * count).fill(0.3), 77_777, [number]), { maxMemory: 1e5 }, async (tree) => {
+    const positions = (start: number, stop: number) => {
+      longest.push(stop - start);
+      return tree.positions(start, stop);
+    };
+    await writeRows(store, key, { ...tree, positions });
+  });
+  expect(Math.max(...longest)).toBeLessThanOrEqual(2 ** 18);
+  const batch = await (await openParticles(store, key)).select({}).read();
+  expect(alike(batch.vertexColumns.get("number")!.values as Uint32Array, number.values as Uint32Array)).toBe(true);
 });
 
 describe("what is no set of particles is refused, and no file stays behind", () => {

@@ -44,19 +44,22 @@ export async function sampleOf(rows: TreeRows): Promise<Sample> {
   for (const leaf of leavesOf(rows)) {
     const { start, stop } = leaf;
     const count = stop - start;
+    if (count > MOST) {
+      for (let i = start; i < stop; i++) walk.next(i, i === start ? leaf.common : NEVER);
+      continue;
+    }
     if (stop > read.to) {
       const to = Math.min(rows.count, Math.max(stop, start + PIECE));
       read = { from: start, to, positions: await rows.positions(start, to) };
     }
     if (count > keys.length) keys = new Float64Array(2 * count);
     const own = partsOf(leaf, read.positions, start - read.from, count, keys);
-    const isWhole = count > MOST;
     let common = leaf.common;
     let before = 0;
     for (let k = 0; k < count; k++) {
-      const part = isWhole ? 0 : Math.floor(own[k]! / MOST);
+      const part = Math.floor(own[k]! / MOST);
       if (k > 0) common = part === before ? NEVER : 3 * leaf.depth + Math.clz32(part ^ before) - (32 - 3 * PARTS);
-      walk.next(start + (isWhole ? k : own[k]! % MOST), common);
+      walk.next(start + (own[k]! % MOST), common);
       before = part;
     }
   }

@@ -208,18 +208,19 @@ async function* samplePieces(
   }
 }
 
-/** Nodes of at most so many particles, neighbours together as long as they are no more; leaves may have more. */
+/** Nodes of at most so many particles, neighbours together as long as they are no more; leaves may have more, up to a piece. */
 function blockSizes({ tree, count }: TreeRows): Uint32Array {
   const { rows } = tree.nodes;
   const sizes: number[] = [];
   let isOpen = false;
   for (let row = 0; row < rows.length && count > 0; ) {
-    const size = rows[row + STOP]! - rows[row + START]!;
+    let size = rows[row + STOP]! - rows[row + START]!;
     if (size > BLOCK_PARTICLES && !isLeaf(rows[row + META]!)) {
       row += ROW;
       isOpen = false; // a block is not of two nodes that are far apart
       continue;
     }
+    for (; size > PIECE; size -= PIECE) sizes.push(PIECE);
     if (isOpen && sizes.at(-1)! + size <= BLOCK_PARTICLES) sizes[sizes.length - 1]! += size;
     else sizes.push(size);
     isOpen = true;
