@@ -12,11 +12,14 @@ export {
   selectedParticles,
   writeSnapshot,
 } from "../snapshot/write.js";
+export { openBareTree, type TreeDataset } from "./bare.js";
+export { bareTree } from "./bare-format.js";
 export { TreeBox, type Triple } from "./box.js";
 export { type BuildTreeOptions, type BuiltTree, buildTree, type ParticlePositions } from "./build.js";
 export { encodeTree } from "./encode.js";
 export { type BuildOnDiskOptions, buildTreeOnDisk, type TreeOnDisk } from "./external.js";
 export type { ParticleBatch, ParticleStream } from "./external-types.js";
+export { type AskOptions, countInFile, type FoundParticles, particlesInFile } from "./file/ask.js";
 export type { Blocks, Boxes, Pages } from "./file/blocks.js";
 export { openParticles, type ParticleDataset } from "./file/dataset.js";
 export type { Description, FileColumn, Part } from "./file/description.js";

@@ -12,7 +12,7 @@ const MOST_IMAGES = 10_000;
 /** The region wherever it may hold particles; itself where space does not repeat. */
 export function imagesOf(
   region: TreeRegion,
-  { bounds, count }: Particles,
+  { bounds, count }: Pick<Particles, "bounds" | "count">,
   periodic: Triple | undefined,
 ): readonly TreeRegion[] {
   if (periodic === undefined || count === 0) return [region];
