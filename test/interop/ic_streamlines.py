@@ -31,8 +31,14 @@ AFFINES = {
 }
 
 
+def within(affine, count):
+    """Streamlines inside of the image."""
+    lengths = rng.integers(1, 40, size=count)
+    return [nib.affines.apply_affine(affine, rng.random((n, 3)) * [90, 108, 76]).astype(np.float32) for n in lengths]
+
+
 def trk(path, affine, order=None, attributes=True, count=50):
-    lines = streamlines(count)
+    lines = within(affine, count)
     t = Tractogram(lines, affine_to_rasmm=np.eye(4))
     if attributes:
         t.data_per_point["fa"] = ArraySequence([rng.random((len(s), 1), dtype=np.float32) for s in lines])

@@ -102,18 +102,22 @@ export class Backward {
     const [a, b, c] = [out[at]!, out[at + 1]!, out[at + 2]!];
     const far =
       ulp(Math.max(Math.abs(x), Math.abs(y), Math.abs(z), Math.abs(m[3]!), Math.abs(m[7]!), Math.abs(m[11]!))) / 2;
+    stepsFrom(a, far, US);
+    stepsFrom(b, far, VS);
+    stepsFrom(c, far, WS);
     let best = Number.POSITIVE_INFINITY;
-    for (let k = 0; k < 729 && best > 0; k++) {
-      const u = stepped(a, k % 9, far);
-      const v = stepped(b, Math.floor(k / 9) % 9, far);
-      const w = stepped(c, Math.floor(k / 81), far);
-      const miss = missed(m, u, v, w, x, y, z);
-      if (!(miss < best)) continue;
-      best = miss;
-      out[at] = u;
-      out[at + 1] = v;
-      out[at + 2] = w;
-    }
+    for (const width of [NEAR, STEPS])
+      for (let k = 0; k < width ** 3 && best > 0; k++) {
+        const u = US[k % width]!;
+        const v = VS[Math.floor(k / width) % width]!;
+        const w = WS[Math.floor(k / width ** 2)]!;
+        const miss = missed(m, u, v, w, x, y, z);
+        if (!(miss < best)) continue;
+        best = miss;
+        out[at] = u;
+        out[at + 1] = v;
+        out[at + 2] = w;
+      }
     this.#searches++;
     if (best === 0) this.#found++;
     return best;
@@ -126,15 +130,21 @@ const missed = (m: Float32Array, u: number, v: number, w: number, x: number, y: 
   Math.abs(coordinate(m, 4, u, v, w) - y) +
   Math.abs(coordinate(m, 8, u, v, w) - z);
 
-const ENOUGH = 1024; // searches that show whether there is something to be found
+const ENOUGH = 256; // searches that show whether there is something to be found
 
 /** The distance to the next float32. */
 const ulp = (value: number): number => 2 ** (Math.floor(Math.log2(Math.abs(value) || 2 ** -126)) - 23);
 
-/** The value itself, the next ones on both sides, and such as are farther, for values near 0, whose neighbours are too near to matter. */
-function stepped(value: number, step: number, far: number): number {
-  if (step === 0) return value;
-  const size = Math.ceil(step / 2);
-  const by = size <= 2 ? size * ulp(value) : Math.max(((size - 2) * far) / 2, size * ulp(value));
-  return f(step % 2 === 0 ? value - by : value + by);
+const [NEAR, STEPS] = [9, 17]; // candidates along an axis: the likely ones, and all
+const [US, VS, WS] = [new Float32Array(STEPS), new Float32Array(STEPS), new Float32Array(STEPS)];
+
+/** The value, then others on both sides: its neighbours, and such as are farther, for values near 0, whose neighbours are too near to matter. */
+function stepsFrom(value: number, far: number, out: Float32Array): void {
+  const near = ulp(value);
+  const sizes = [near, 2 * near, far / 2, far, 3 * near, 4 * near, far / 4, 2 * far];
+  out[0] = value;
+  for (let i = 0; i < sizes.length; i++) {
+    out[2 * i + 1] = value + sizes[i]!;
+    out[2 * i + 2] = value - sizes[i]!;
+  }
 }
