@@ -1,0 +1,198 @@
+import { describe, expect, it } from "vitest";
+import { dataOf, paths, written } from "../../../test/interchange.js";
+import { asBytes, dataWith, opened, plain, readFrom } from "../../../test/surfaces.js";
+import { concat } from "../../bytes/concat.js";
+import { loadDracoEncoder } from "../../codec/draco-encode.js";
+import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
+import { file } from "./gltf.js";
+import { column, columns } from "./surface.js";
+
+const points = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
+const normals = Float32Array.of(0, 0, 1, 0, 0, 1, 0, 0, 1);
+const colors = Uint8Array.of(255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 255, 0);
+const faces = Uint16Array.of(0, 1, 2, 0);
+const BIN = concat([points, normals, colors, faces].map((list) => new Uint8Array(list.buffer)));
+
+const DOCUMENT = {
+  asset: { version: "2.0" },
+  scene: 0,
+  scenes: [{ nodes: [0] }],
+  nodes: [
+    { name: "top", translation: [10, 0, 0], children: [1, 2] },
+    { name: "left", mesh: 0 },
+    { mesh: 0, rotation: [0, 0, Math.SQRT1_2, Math.SQRT1_2], scale: [1, 2, 1] },
+  ],
+  meshes: [{ name: "tri", primitives: [{ attributes: { POSITION: 0, NORMAL: 1, COLOR_0: 2 }, indices: 3 }] }],
+  accessors: [
+    { bufferView: 0, componentType: 5126, count: 3, type: "VEC3" },
+    { bufferView: 0, byteOffset: 36, componentType: 5126, count: 3, type: "VEC3" },
+    { bufferView: 1, componentType: 5121, normalized: true, count: 3, type: "VEC3" },
+    { bufferView: 2, componentType: 5123, count: 3, type: "SCALAR" },
+  ],
+  bufferViews: [
+    { buffer: 0, byteLength: 72 },
+    { buffer: 0, byteOffset: 72, byteLength: 12, byteStride: 4 },
+    { buffer: 0, byteOffset: 84, byteLength: 8 },
+  ],
+  buffers: [{ byteLength: 92 }],
+};
+
+function glb(document: unknown, bin: Uint8Array = BIN): Uint8Array {
+  const text = asBytes(JSON.stringify(document));
+  const json = new Uint8Array(Math.ceil(text.length / 4) * 4).fill(32);
+  json.set(text);
+  const words = (...list: number[]) => new Uint8Array(Uint32Array.from(list).buffer);
+  const total = 28 + json.length + bin.length;
+  return concat([words(0x46546c67, 2, total, json.length, 0x4e4f534a), json, words(bin.length, 0x004e4942), bin]);
+}
+
+/** The document with something else in it. */
+const changed = (change: (document: typeof DOCUMENT) => unknown): Uint8Array => {
+  const own = structuredClone(DOCUMENT);
+  return glb(change(own) ?? own);
+};
+
+describe("glTF", () => {
+  it("puts nodes where their transforms say, each an object", async () => {
+    const found = plain(await readFrom(file, glb(DOCUMENT)));
+    expect(found).toMatchObject({
+      geometry: "mesh",
+      parts: [0, 3, 6],
+      links: [0, 1, 2, 3, 4, 5],
+      objectColumns: { name: { values: ["left", "tri"] } },
+      vertexColumns: {
+        color: { type: "uint1×3", values: [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255] },
+      },
+    });
+    const place = [10, 0, 0, 11, 0, 0, 10, 1, 0, 10, 0, 0, 10, 1, 0, 8, 0, 0];
+    for (const [i, value] of place.entries()) expect(found.positions[i]).toBeCloseTo(value, 6);
+    expect(found.vertexColumns.normal?.values.filter((_: number, i: number) => i % 3 === 2)).toEqual([
+      1, 1, 1, 1, 1, 1,
+    ]);
+  });
+
+  it("reads buffers in the document, strips, fans, lines and points", async () => {
+    const uri = `data:application/octet-stream;base64,${Buffer.from(BIN).toString("base64")}`;
+    const text = JSON.stringify({ ...DOCUMENT, buffers: [{ byteLength: 92, uri }] });
+    expect(plain(await readFrom(file, text)).links).toEqual([0, 1, 2, 3, 4, 5]);
+    const mode = (mode: number, indices = true) =>
+      changed((own) => {
+        const [primitive] = own.meshes[0]!.primitives as { mode?: number; indices?: number }[];
+        primitive!.mode = mode;
+        if (!indices) delete primitive!.indices;
+      });
+    for (const [number, geometry, links] of [
+      [5, "mesh", [0, 1, 2, 3, 4, 5]],
+      [6, "mesh", [0, 1, 2, 3, 4, 5]],
+      [1, "graph", [0, 1, 3, 4]],
+      [2, "graph", [0, 1, 1, 2, 2, 0, 3, 4, 4, 5, 5, 3]],
+      [0, "points", []],
+    ] as const)
+      expect(plain(await readFrom(file, mode(number))), `${number}`).toMatchObject({ geometry, links });
+    expect(plain(await readFrom(file, mode(3, false)))).toMatchObject({ geometry: "polylines", parts: [0, 3, 6] });
+  });
+
+  it("unpacks Draco", async () => {
+    const stream = (await loadDracoEncoder()).encode({ positions: points, faces: Uint32Array.of(0, 1, 2) });
+    const padded = new Uint8Array(Math.ceil(stream.length / 4) * 4);
+    padded.set(stream);
+    const document = {
+      asset: { version: "2.0" },
+      extensionsUsed: ["KHR_draco_mesh_compression"],
+      extensionsRequired: ["KHR_draco_mesh_compression"],
+      nodes: [{ mesh: 0 }],
+      meshes: [
+        {
+          primitives: [
+            {
+              attributes: { POSITION: 0 },
+              indices: 1,
+              extensions: { KHR_draco_mesh_compression: { bufferView: 0, attributes: { POSITION: 0 } } },
+            },
+          ],
+        },
+      ],
+      accessors: [
+        { componentType: 5126, count: 3, type: "VEC3" },
+        { componentType: 5125, count: 3, type: "SCALAR" },
+      ],
+      bufferViews: [{ buffer: 0, byteLength: stream.length }],
+      buffers: [{ byteLength: stream.length }],
+    };
+    expect(plain(await readFrom(file, glb(document, padded)))).toMatchObject({
+      links: [0, 1, 2],
+      positions: [...points],
+    });
+    padded[30]! ^= 255;
+    await expect(opened(file, glb(document, padded.subarray(0, 20)))).rejects.toThrow(OctavoError);
+  });
+
+  it("writes what it reads", async () => {
+    const dataset = await opened(file, glb(DOCUMENT));
+    const { bytes, report } = await written(file, await dataOf(dataset));
+    expect(report).toEqual({ vertices: 6, objects: 2, losses: [] });
+    expect(plain(await readFrom(file, bytes))).toEqual(plain(await dataset.select().read()));
+    const ids = BigInt64Array.of(72057594062128001n, 4n);
+    const drawn = paths(
+      [
+        [0, 0, 0, 1, 1, 1],
+        [2, 2, 2, 3, 3, 3, 4, 4, 4],
+      ],
+      { ids, vertex: [column("fa", Float32Array.of(1, 2, 3, 4, 5))] },
+    );
+    expect(plain(await readFrom(file, (await written(file, drawn)).bytes))).toMatchObject({
+      geometry: "polylines",
+      ids: ["72057594062128001", "4"],
+      parts: [0, 2, 5],
+      vertexColumns: { fa: { type: "float4×1", values: [1, 2, 3, 4, 5] } },
+    });
+    const batch = {
+      ...(await dataset.select().read()),
+      vertexColumns: columns(column("n", Int32Array.of(1, 2, 3, 4, 5, 2 ** 24 + 1))),
+    };
+    expect((await written(file, dataWith([batch]))).report.losses).toEqual([
+      '"n" is float32 in glTF',
+      'values of "n" are rounded in glTF',
+    ]);
+    const empty = await written(file, dataWith([]));
+    expect((await opened(file, empty.bytes)).content.vertices).toBe(0);
+  });
+
+  it("says what is wrong with a file", async () => {
+    for (const [path, value, message, kind] of [
+      ["accessors.0.count", 7, "accessor 0 ends at byte 84 of a view of 72", Corrupt],
+      ["accessors.0.count", 1e12, "accessor 0 has 1000000000000 rows", LimitExceeded],
+      ["accessors.0.count", -1, "has the count -1", Corrupt],
+      ["bufferViews.0.byteLength", 93, "bufferView 0 ends at byte 93 of a buffer of 92", Corrupt],
+      ["buffers.0.byteLength", 100, "buffer 0 should have 100 bytes, found 92", Corrupt],
+      ["nodes.1.children", [0], "node 0 is in two places, or below itself", Corrupt],
+      ["nodes.1.mesh", 5, "has no meshes 5, of 1", Corrupt],
+      ["nodes.2.scale", [1, 2], "whose scale is not 3 numbers", Corrupt],
+      ["extensionsRequired", ["EXT_other"], "needs EXT_other", Unsupported],
+      ["buffers.0.uri", "../secret.bin", "only files beside it are read", Unsupported],
+      ["buffers.0.uri", "http://a/b", "only files beside it are read", Unsupported],
+    ] as const) {
+      const bytes = changed((own) => {
+        const steps = path.split(".");
+        let at = own as unknown as { [key: string]: never };
+        for (const step of steps.slice(0, -1)) at = at[step]!;
+        Object.assign(at, { [steps.at(-1)!]: value });
+      });
+      await expect(opened(file, bytes), message).rejects.toThrow(message);
+      await expect(opened(file, bytes)).rejects.toThrow(kind);
+    }
+    const far = BIN.slice();
+    far[84] = 9;
+    await expect(opened(file, glb(DOCUMENT, far))).rejects.toThrow(
+      "a face that points to vertex 9, counted from 0, of 3",
+    );
+    const bytes = glb(DOCUMENT);
+    for (let length = 0; length < bytes.length; length += 3)
+      await expect(opened(file, bytes.subarray(0, length))).rejects.toThrow(OctavoError);
+    for (let at = 0; at < bytes.length; at += 2) {
+      const other = bytes.slice();
+      other[at]! ^= 1 << (at % 8);
+      await opened(file, other).catch((error) => expect(error).toBeInstanceOf(OctavoError));
+    }
+  });
+});
