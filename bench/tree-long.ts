@@ -37,8 +37,7 @@ try {
       if (seen === count) lap("generated, and on disk");
     }
   };
-  // The file's writer holds a byte for each particle, and what Node takes for itself is not asked for either.
-  const maxMemory = 0.9 * memory * 1e6 - 60e6;
+  const maxMemory = memory * 1e6 - 100e6; // what Node takes for itself
   const tree = await buildTreeOnDisk({ count, batches }, { scratch: () => scratchFile(folder), maxMemory });
   lap(`${tree.tree.nodes.length} nodes built`);
   await writeRows(fileStore(folder, { durability: "none" }), Key.of("long.ptree"), tree);

@@ -57,7 +57,7 @@ async function built<T>(
 }
 
 /** Memory for so many particles at a time. */
-const memoryFor = (particles: number, bytes: number): number => Math.ceil((particles * (3 * bytes + 8)) / 0.6);
+const memoryFor = (particles: number, bytes: number): number => Math.ceil((particles * (3 * bytes + 8)) / 0.7);
 
 describe("the tree of the reference, with memory for a few particles", () => {
   const golden = fixtures("packed-tree");

@@ -77,7 +77,7 @@ async function divideOnDisk(disk: DiskParticles, threshold: number, options: Bui
   const { count, precision, positions, carried } = disk;
   const widest = Math.max(...carried.map(({ size }) => size));
   const share = (part: number): number => Math.max(1, Math.floor((part * maxMemory) / (positions.size + 4 + widest)));
-  const most = Math.min(count || 1, share(0.6), Math.floor(KERNEL_BYTES / (positions.size + 4)));
+  const most = Math.min(count || 1, share(0.7), Math.floor(KERNEL_BYTES / (positions.size + 4)));
   const piece = Math.min(2 ** 17, share(0.02));
   const room = await particleRoom(most, precision);
   const column = new Uint8Array(most * widest);
