@@ -1,5 +1,6 @@
 /** From an address to a dataset: where is it, which format is it, and open it. */
 import { InvalidInput, NotFound, OctavoError, Unsupported } from "./errors.js";
+import type { TableOptions } from "./format/interchange/types.js";
 import { formats } from "./formats.js";
 import type { Dataset } from "./model/dataset.js";
 import type { Format, FormatOptions, Match } from "./model/format.js";
@@ -11,6 +12,8 @@ import type { Store } from "./store/types.js";
 export interface OpenOptions extends LocationOptions {
   /** The id of a format, such as "zarr": no other is considered. */
   readonly as?: string | undefined;
+  /** Of tables: which columns are what. */
+  readonly table?: TableOptions | undefined;
 }
 
 /** The format that claims a place, and what it says about it. */
@@ -22,7 +25,7 @@ export interface Detected {
 /** The format of what is at a place; NotFound where no format claims it. */
 export async function detect(
   location: Location,
-  options: FormatOptions & Pick<OpenOptions, "as"> = {},
+  options: FormatOptions & Pick<OpenOptions, "as" | "table"> = {},
 ): Promise<Detected> {
   const { store, at, file } = location;
   const as = options.as ?? location.format;

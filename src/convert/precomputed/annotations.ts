@@ -8,6 +8,9 @@
  * | lines                               | lines, or boxes where `annotation_type` says so                                 |
  * | polylines, streamlines              | polylines                                                                       |
  *
+ * The attributes of objects that `relationships` names are relationships, 64 bits exact; a point that is an object of its own, the only one of it,
+ * has its object's id, and its object is no relationship.
+ *
  * Attributes become properties: numbers as they are, texts of objects as codes with labels where there are few. All annotations are
  * gathered before they are written, since what goes where in the spatial index depends on all of them.
  */
@@ -43,7 +46,10 @@ export async function publishAnnotations(publication: Publication, store: Store,
   const fields = await fieldsFor(publication, type);
   loseAttributes(publication, ["annotation_type", "dimensions", "relationships"]);
   const { relationships: old } = source.attributes;
-  if (Array.isArray(old) && old.length > 0) lose(`the relationships ${old.join(", ")}`);
+  const lost = (Array.isArray(old) ? old : []).filter((name) => !fields.related.some((info) => info.name === name));
+  if (lost.length > 0) lose(`the relationships ${lost.join(", ")}`);
+  // Points that are objects, one each, are annotations by their own ids.
+  const alone = type === "point" && hasObjects && (await areAlone(publication));
   if (source.levels.length > 1 && source.format !== "precomputed")
     lose(`its ${source.levels.length - 1} coarser levels: the spatial index has samples of its own`);
   const groups = await source.groups(0, reading);
@@ -56,7 +62,10 @@ export async function publishAnnotations(publication: Publication, store: Store,
       type,
       dimensions: dimensionsOf(source, options.resolution, note),
       properties: fields.all.map(propertyOf),
-      relationships: type === "point" && hasObjects ? [OBJECT] : [],
+      relationships: [
+        ...(type === "point" && hasObjects && !alone ? [OBJECT] : []),
+        ...fields.related.map(({ name }) => name),
+      ],
     },
     {
       ...writingInto(store, publication),
@@ -67,7 +76,10 @@ export async function publishAnnotations(publication: Publication, store: Store,
   try {
     for await (const batch of source.select({ level: 0, geometry }).batches({ ...reading, batchVertices })) {
       if (batch.repeats === true) continue;
-      const own = type === "point" ? pointsOf(batch, ids, named, hasObjects, tally) : partsOf(batch, type, ids, tally);
+      const own =
+        type === "point"
+          ? pointsOf(batch, ids, named, hasObjects && !alone, alone, tally)
+          : partsOf(batch, type, ids, tally);
       const properties = new Map(
         fields.all.map((field): [string, NumericArray] => {
           const ofVertex = fields.vertex.includes(field);
@@ -77,7 +89,8 @@ export async function publishAnnotations(publication: Publication, store: Store,
           return [field.id, values];
         }),
       );
-      await writer.add({ ...own.annotations, properties });
+      const related = new Map([...(own.annotations.related ?? []), ...relatedOf(batch, fields.related, own.objects)]);
+      await writer.add({ ...own.annotations, properties, related });
       tally.vertices += batch.positions.length / batch.dims;
       tally.objects += batch.ids.length;
       publication.progress(tally.vertices);
@@ -126,9 +139,51 @@ async function fieldsFor(publication: Publication, type: AnnotationType) {
   if (!isPoint)
     for (const { name } of schema.vertex)
       lose(`the vertex attribute ${name}: annotations have values, vertices have none`);
-  const objects = schema.object.filter((own) => type !== "ellipsoid" || own !== radiiOf(schema.object));
+  const { relationships } = publication.source.attributes;
+  const related = schema.object.filter(
+    ({ name, dtype }) =>
+      Array.isArray(relationships) &&
+      relationships.includes(name) &&
+      (dtype.kind === "uint" || dtype.kind === "int") &&
+      dtype.size === 8,
+  );
+  const objects = schema.object.filter(
+    (own) => !related.includes(own) && (type !== "ellipsoid" || own !== radiiOf(schema.object)),
+  );
   const object = fieldsOf(objects, "object", rules, lose, { codes, taken });
-  return { id, vertex, all: [...vertex, ...object] };
+  return { id, vertex, related, all: [...vertex, ...object] };
+}
+
+/** Whether every point is an object of its own. */
+async function areAlone({ source, level, geometry, reading, batchVertices }: Publication): Promise<boolean> {
+  const vertices = source.levels[0]?.vertices;
+  if (vertices !== undefined && vertices !== level.objects?.rows) return false;
+  for await (const { parts, objects, repeats } of source
+    .select({ level: 0, geometry })
+    .batches({ ...reading, batchVertices, attributes: [] })) {
+    if (repeats === true) continue;
+    if (objects.some((row, part) => row !== part || parts[part] !== part) || parts.at(-1) !== objects.length)
+      return false;
+  }
+  return true;
+}
+
+/** The ids that each annotation is related to; one that is absent is none. */
+function relatedOf(batch: Batch, infos: readonly AttributeInfo[], rows: Int32Array) {
+  return infos.map(({ name }): [string, { offsets: Uint32Array; ids: BigUint64Array }] => {
+    const { info, values } = batch.objectColumns.get(name)!;
+    const { channels, absent } = info;
+    const offsets = new Uint32Array(rows.length + 1);
+    const found: bigint[] = [];
+    for (const [i, row] of rows.entries()) {
+      for (let c = 0; row >= 0 && c < channels; c++) {
+        const id = values[row * channels + c] as bigint;
+        if (id !== absent) found.push(id);
+      }
+      offsets[i + 1] = found.length;
+    }
+    return [name, { offsets, ids: BigUint64Array.from(found, (id) => BigInt.asUintN(64, id)) }];
+  });
 }
 
 /** Codes for the texts of attributes: those that have them, and those of objects that have few different ones. */
@@ -186,7 +241,8 @@ function pointsOf(
   batch: Batch,
   ids: PublishedIds,
   id: AttributeInfo | undefined,
-  hasObjects: boolean,
+  related: boolean,
+  alone: boolean,
   tally: Tally,
 ): Own {
   const { positions, dims, parts, objects, ids: known } = batch;
@@ -197,13 +253,13 @@ function pointsOf(
   const owners = rows.filter((row) => row >= 0);
   const offsets = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + (rows[i]! >= 0 ? 1 : 0);
-  const related = new Map([[OBJECT, { offsets, ids: BigUint64Array.from(owners, (row) => ids.of(known[row]!)) }]]);
+  const owned = BigUint64Array.from(owners, (row) => ids.of(known[row]!));
   return {
     annotations: {
-      ids: named ?? BigUint64Array.from(rows, () => ids.number()),
+      ids: named ?? (alone ? owned : BigUint64Array.from(rows, () => ids.number())),
       offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i),
       points: tally.inFloat32(positions),
-      related: hasObjects ? related : undefined,
+      related: related ? new Map([[OBJECT, { offsets, ids: owned }]]) : undefined,
     },
     objects: rows,
   };
