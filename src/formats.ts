@@ -1,10 +1,9 @@
 /** The formats there are, in the order in which a place is asked whether it is theirs. A new one is one more line. */
-import { precomputed } from "./format/precomputed/format.js";
 import { zarr } from "./format/zarr/format.js";
 import { zarrVectors } from "./format/zarr-vectors/index.js";
 import type { Format } from "./model/format.js";
 
-/** A format whose data are single files: loaded when there is a file that no other has claimed. */
+/** A format that is loaded when there is something that no other before it has claimed; of single files unless told. */
 const later = (id: string, name: string, load: () => Promise<Format>, more: Partial<Format> = {}): Format => ({
   id,
   name,
@@ -17,13 +16,17 @@ const later = (id: string, name: string, load: () => Promise<Format>, more: Part
   ...more,
 });
 
+const precomputed = async () => (await import("./format/precomputed/format.js")).precomputed;
 const interchange = async () => (await import("./format/interchange/format.js")).interchange;
 
 /** The formats there are. A Zarr Vectors store is a Zarr group as well, so it is asked first. */
 export const formats: readonly Format[] = [
   zarrVectors,
   zarr,
-  precomputed,
+  later("precomputed", "Neuroglancer precomputed", precomputed, {
+    single: undefined,
+    repair: async (...call) => (await precomputed()).repair!(...call),
+  }),
   later(
     "packed-tree",
     "a ptree file of particles",

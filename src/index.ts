@@ -2,6 +2,7 @@
 import { converter } from "./convert/index.js";
 import { differ } from "./diff/index.js";
 import { datasetOpener } from "./open.js";
+import { pyramider } from "./pyramid/index.js";
 import { locationOpener, webSchemes } from "./store/open.js";
 
 /** The store and the place in it that an address stands for: http(s):, s3:, gs:, memory:, zip files, pipelines. */
@@ -12,6 +13,8 @@ export const open = /* @__PURE__ */ datasetOpener(openLocation);
 export const convert = /* @__PURE__ */ converter(open, openLocation);
 /** Do two datasets hold the same data, whatever their formats? */
 export const diff = /* @__PURE__ */ differ(open);
+/** Builds the coarser levels of a Zarr Vectors store, or builds them again. */
+export const pyramid = /* @__PURE__ */ pyramider(openLocation);
 
 export type { DataType, Field, FixedDataType } from "./bytes/dtype.js";
 export type { Json } from "./bytes/json.js";
@@ -89,6 +92,7 @@ export type {
   VectorLevel,
 } from "./model/vectors.js";
 export { type Detected, detect, type OpenOptions } from "./open.js";
+export type { PyramidChoice, PyramidLevel, PyramidOptions, PyramidReport } from "./pyramid/index.js";
 export { Key, Prefix } from "./store/key.js";
 export type { Location, LocationOptions } from "./store/open.js";
 export type { Fetch, WebOptions } from "./store/send.js";

@@ -2,6 +2,7 @@
 import { converter } from "./convert/index.js";
 import { differ } from "./diff/index.js";
 import { datasetOpener } from "./open.js";
+import { pyramider } from "./pyramid/index.js";
 import { locationOpener } from "./store/open.js";
 import { nodeSchemes } from "./store/open-node.js";
 import { temporary } from "./store/temporary.js";
@@ -14,6 +15,8 @@ export const open = /* @__PURE__ */ datasetOpener(openLocation);
 export const convert = /* @__PURE__ */ converter(open, openLocation, temporary);
 /** Do two datasets hold the same data, whatever their formats? */
 export const diff = /* @__PURE__ */ differ(open);
+/** Builds the coarser levels of a Zarr Vectors store, or builds them again. */
+export const pyramid = /* @__PURE__ */ pyramider(openLocation);
 
 export * from "./index.js";
 export { type FileStoreOptions, fileStore } from "./store/file.js";

@@ -36,9 +36,15 @@ export const verbs: readonly Entry[] = [
   },
   {
     name: "convert",
-    operands: "IN OUT",
+    operands: "IN… OUT",
     summary: "any format to any other, in bounded memory",
     load: async () => (await import("./convert.js")).convert,
+  },
+  {
+    name: "pyramid",
+    operands: "STORE",
+    summary: "coarser levels of a store, built or built again",
+    load: async () => (await import("./pyramid.js")).pyramid,
   },
   {
     name: "publish",

@@ -22,8 +22,8 @@ export type XmlEvent =
   | { readonly kind: "close"; readonly name: string };
 
 const [LESS, GREATER, BANG, SLASH, QUESTION] = [0x3c, 0x3e, 0x21, 0x2f, 0x3f];
-const NAME = /^[\p{L}_:][\p{L}\p{N}_:.·-]*/u;
-const ATTRIBUTE = /^\s+([\p{L}_:][\p{L}\p{N}_:.·-]*)\s*=\s*("[^"<]*"|'[^'<]*')/u;
+const NAME = /^[\p{L}_:][\p{L}\p{N}_:.\u00b7-]*/u;
+const ATTRIBUTE = /^\s+([\p{L}_:][\p{L}\p{N}_:.\u00b7-]*)\s*=\s*("[^"<]*"|'[^'<]*')/u;
 const NONE: ReadonlyMap<string, string> = new Map();
 
 export class XmlReader {

@@ -19,7 +19,7 @@ import type { FormatOptions, Match } from "../../model/format.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { arrayNode, groupNode, urlOf, type ZarrGroup, type ZarrNode } from "./node.js";
-import { parseV2Array, parseV2Consolidated, parseV2Group, parseV3 } from "./parse.js";
+import { parseV3 } from "./parse-v3.js";
 import type { GroupMeta, NodeMeta, ZarrVersion } from "./types.js";
 
 /** How to open a node. */
@@ -36,6 +36,9 @@ interface Found {
   /** Throws Corrupt or Unsupported where the documents are. */
   parse(): NodeMeta;
 }
+
+/** What a page of v3 data does without. */
+const parserV2 = () => import("./parse-v2.js");
 
 /** `versions` are the ones worth asking for; below a group only its own can be. */
 async function find(
@@ -59,11 +62,15 @@ async function find(
   if (hasV2) {
     const [array, group] = await Promise.all([get(".zarray"), get(".zgroup")]);
     if (array !== undefined) {
-      const attributes = await get(".zattrs");
+      const [attributes, { parseV2Array }] = await Promise.all([get(".zattrs"), parserV2()]);
       return { version: 2, parse: () => parseV2Array(array, attributes, limits, where(".zarray")) };
     }
     if (group !== undefined) {
-      const [attributes, below] = await Promise.all([get(".zattrs"), get(".zmetadata")]);
+      const [attributes, below, { parseV2Group, parseV2Consolidated }] = await Promise.all([
+        get(".zattrs"),
+        get(".zmetadata"),
+        parserV2(),
+      ]);
       const parse = (): GroupMeta => ({
         ...parseV2Group(group, attributes, limits, where(".zgroup")),
         consolidated: below && parseV2Consolidated(below, limits, where(".zmetadata")).consolidated,
@@ -77,6 +84,7 @@ async function find(
     versions.includes(1) ? getMeta(store, keyOf("meta"), limits, options) : undefined,
   ]);
   if (below !== undefined) {
+    const { parseV2Consolidated } = await parserV2();
     return { version: 2, parse: () => parseV2Consolidated(below, limits, where(".zmetadata")) };
   }
   if (v0 === undefined && v1 === undefined) return undefined;

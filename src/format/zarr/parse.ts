@@ -8,7 +8,7 @@
  * | 1       | `meta`, zarr_format 1  | `attrs`     | —         | —                                 |
  * | 0       | `__zmeta__`            | `__zattr__` | —         | —                                 |
  *
- * The older two are in parse-v0.ts, which is loaded where one is met.
+ * Version 2 is in parse-v2.ts, the older two in parse-v0.ts, which are loaded where one is met.
  *
  * `where` names the document in error messages, by its key or URL.
  */
