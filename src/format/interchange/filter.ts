@@ -58,23 +58,31 @@ function regrouped({ members, columns }: RowGroups, rows: Uint32Array, before: n
 
 /** These parts of a piece of paths. */
 function pickParts(piece: Piece, parts: Uint32Array, dims: number): Piece {
+  if (parts.length === piece.parts.length - 1) return piece;
+  return { ...pickPaths(piece, parts, dims), objectColumns: pickRows(piece.objectColumns, parts) };
+}
+
+/** These paths, and the attributes of their vertices. */
+export function pickPaths(
+  from: Pick<Piece, "positions" | "parts" | "vertexColumns">,
+  parts: Uint32Array,
+  dims: number,
+): Pick<Piece, "positions" | "parts" | "vertexColumns"> {
   const count = parts.length;
-  if (count === piece.parts.length - 1) return piece;
   const offsets = new Uint32Array(count + 1);
-  for (const [i, part] of parts.entries()) offsets[i + 1] = offsets[i]! + piece.parts[part + 1]! - piece.parts[part]!;
+  for (const [i, part] of parts.entries()) offsets[i + 1] = offsets[i]! + from.parts[part + 1]! - from.parts[part]!;
   const order = Uint32Array.from(parts, (_, i) => i);
-  const from = Uint32Array.from(parts, (part) => piece.parts[part]!);
-  const runs = { order, first: 0, last: count, from, offsets };
-  const positions = roomLike(piece.positions, offsets[count]! * dims) as Positions;
-  copyRuns(piece.positions, positions, dims, runs);
+  const runs = { order, first: 0, last: count, from: Uint32Array.from(parts, (part) => from.parts[part]!), offsets };
+  const positions = roomLike(from.positions, offsets[count]! * dims) as Positions;
+  copyRuns(from.positions, positions, dims, runs);
   const vertexColumns: Columns = new Map(
-    [...piece.vertexColumns].map(([name, { info, values }]) => {
+    [...from.vertexColumns].map(([name, { info, values }]) => {
       const own = roomLike(values, offsets[count]! * info.channels);
       copyRuns(values, own, info.channels, runs);
       return [name, { info, values: own }];
     }),
   );
-  return { positions, parts: offsets, vertexColumns, objectColumns: pickRows(piece.objectColumns, parts) };
+  return { positions, parts: offsets, vertexColumns };
 }
 
 /** Without the objects that have coordinates which are no numbers; each is told. */

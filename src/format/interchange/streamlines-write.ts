@@ -41,7 +41,6 @@ export async function* pathBatches(
     throw new Unsupported(`${where} has ${geometry}, and files of streamlines hold paths`, { where });
   if (axes.length !== 3)
     throw new Unsupported(`${where} has ${axes.length} axes, and streamlines lie in space, which has 3`, { where });
-  const scales = axes.map(millimetres);
   let [next, object] = [0n, -1];
   for await (const batch of batches(options)) {
     if (batch.repeats === true) continue;
@@ -54,7 +53,7 @@ export async function* pathBatches(
         losses.tell("that paths are of one object: each is a streamline of its own");
       object = objects[part]!;
     }
-    yield { ...batch, positions: scaled(batch.positions, scales), paths: parts.length - 1 };
+    yield { ...batch, positions: inMillimetres(batch.positions, axes), paths: parts.length - 1 };
   }
 }
 
@@ -64,7 +63,9 @@ function millimetres({ unit }: Axis): number {
   return measure?.unit === "m" ? measure.scale / measureOf("mm")!.scale : 1;
 }
 
-function scaled(positions: Positions, scales: readonly number[]): Positions {
+/** Positions along these axes as millimetres. */
+export function inMillimetres(positions: Positions, axes: readonly Axis[]): Positions {
+  const scales = axes.map(millimetres);
   if (scales.every((scale) => scale === 1)) return positions;
   return positions.map((value, i) => value * scales[i % 3]!) as Positions;
 }

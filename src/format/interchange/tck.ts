@@ -32,7 +32,7 @@ export interface TckType {
   readonly endian: "little" | "big";
 }
 
-interface TckHeader {
+export interface TckHeader {
   /** What is between the first line and END, as it is. */
   readonly lines: readonly string[];
   readonly type: TckType;
@@ -42,7 +42,7 @@ interface TckHeader {
 }
 
 async function openTck(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const header = await readHeader(input, options);
+  const header = await readHeader(input, MAGIC, options);
   const { lines, type, count, notes } = header;
   return {
     ...STREAMLINES,
@@ -57,13 +57,14 @@ async function openTck(input: InputFile, options: OpenFileOptions): Promise<File
 
 const HEAD = 1 << 14; // bytes in which most headers end
 
-async function readHeader(input: InputFile, options: ReadOptions): Promise<TckHeader> {
+/** The header of a TCK, or of a file like it that begins with other words. */
+export async function readHeader(input: InputFile, magic: string, options: ReadOptions): Promise<TckHeader> {
   const { where } = input;
   const most = withLimits(options.limits).metadataBytes;
   for (let length = HEAD; ; length *= 4) {
     const bytes = await input.read(0, Math.min(length, most), options);
-    if (String.fromCharCode(...bytes.subarray(0, MAGIC.length)) !== MAGIC)
-      throw new Corrupt(`${where} does not begin with "${MAGIC}"`, { where });
+    if (String.fromCharCode(...bytes.subarray(0, magic.length)) !== magic)
+      throw new Corrupt(`${where} does not begin with "${magic}"`, { where });
     const end = endOf(bytes);
     if (end !== undefined) return parseHeader(decodeUtf8(bytes.subarray(0, end), `the header of ${where}`), end, where);
     if (bytes.length < Math.min(length, most)) throw new Corrupt(`the header of ${where} has no END`, { where });
@@ -162,7 +163,7 @@ function cutOff(where: string, end: number, isEndMissing: boolean, whole: number
   return new Corrupt(`${where} ends at byte ${end} ${what}, after ${whole} whole streamlines`, { where, hint });
 }
 
-function floatsOf(bytes: Uint8Array, { size, endian }: TckType): Positions {
+export function floatsOf(bytes: Uint8Array, { size, endian }: TckType): Positions {
   const native = endian === "big" ? swapBytes(bytes, size) : bytes;
   return numericView({ kind: "float", size, endian: "little" }, native) as Positions;
 }
