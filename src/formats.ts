@@ -32,6 +32,7 @@ export const formats: readonly Format[] = [
     "a ptree file of particles",
     async () => (await import("./format/packed-tree/file/format.js")).packedTree,
   ),
+  later("tree", "a packed tree", async () => (await import("./format/packed-tree/bare-format.js")).bareTree),
   later(
     "snapshot",
     "a snapshot of particles in HDF5",
