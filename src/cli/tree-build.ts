@@ -18,6 +18,8 @@ import { bytesText, counted } from "./output.js";
 import { openSink } from "./sink.js";
 import type { TreeOptions } from "./tree.js";
 import { collected, particlesAt } from "./tree-input.js";
+import { boxOf, placeAt, positionsAt } from "./tree-place.js";
+import { treeAt } from "./tree-query.js";
 import type { ExitCode, Session } from "./verb.js";
 
 export async function build(
@@ -27,12 +29,12 @@ export async function build(
   session: Session,
 ): Promise<ExitCode> {
   const { output, signal, report } = session;
-  const { stream, left } = await particlesAt(from, options, session);
+  const { stream, left } = options.positions === undefined ? await particlesAt(from, options, session) : NOTHING;
   const sink = await openSink(to, options.overwrite, session); // first, because to build may take an hour
   let built: Built | undefined;
   let bytes = 0;
   try {
-    built = await treeOf(stream, to, options, session);
+    built = stream === undefined ? await paired(from, options, session) : await treeOf(stream, to, options, session);
     for await (const piece of built.pieces) {
       signal.throwIfAborted();
       await sink.write(piece);
@@ -54,6 +56,17 @@ export async function build(
   return 0;
 }
 
+const NOTHING = { stream: undefined, left: new Set<string>() };
+
+/** A packed tree that is there, with its particles; Corrupt where they do not belong together. */
+async function paired(from: readonly string[], options: TreeOptions, session: Session): Promise<Built> {
+  const [url, ...more] = from;
+  if (more.length > 0) throw new InvalidInput("--positions are those of one packed tree, and there are several");
+  const tree = await treeAt(await placeAt(url!, options, session), session);
+  const particles = await joinParticles({ tree, positions: await positionsAt(options.positions!, session) });
+  return { tree, pieces: encodeParticles(particles), close() {} };
+}
+
 interface Built {
   readonly tree: PackedTree;
   readonly pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -64,15 +77,11 @@ interface Built {
 async function treeOf(
   stream: ParticleStream,
   to: string,
-  { box, threshold, "max-memory": maxMemory }: TreeOptions,
+  options: TreeOptions,
   { signal, report }: Session,
 ): Promise<Built> {
-  if (box !== undefined && box.length !== 6) throw new InvalidInput(`--box should be six numbers, found ${box.length}`);
-  const size = (axis: number): number => box![axis + 3]! - box![axis]!;
-  const how: BuildTreeOptions = {
-    threshold,
-    ...(box !== undefined && { box: { origin: [box[0]!, box[1]!, box[2]!], size: [size(0), size(1), size(2)] } }),
-  };
+  const maxMemory = options["max-memory"];
+  const how: BuildTreeOptions = { threshold: options.threshold, box: boxOf(options) };
   const isFile = to.toLowerCase().endsWith(".ptree");
   if (maxMemory !== undefined) {
     const isLocal = to !== "-" && !/^[a-z][a-z0-9+.-]+:/i.test(to);

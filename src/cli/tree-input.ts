@@ -7,6 +7,7 @@ import { openNpy } from "../format/interchange/npy-rows.js";
 import type { ParticleBatch, ParticleStream } from "../format/packed-tree/index.js";
 import type { NdArray } from "../model/array.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
+import type { ArrayDataset, GroupDataset } from "../model/dataset.js";
 import { typed } from "../model/elements.js";
 import type { Positions, VectorDataset } from "../model/vectors.js";
 import { openLocation } from "../node.js";
@@ -60,6 +61,7 @@ async function streamAt(
     const read = (start: number, stop: number) => dataset.read([{ start, stop }], { signal });
     return rowStream({ shape, dtype, read }, url, dataset.chunkShape[0]);
   }
+  if (dataset.kind === "group") return axesStream(dataset, url, session);
   if (dataset.kind !== "vectors" || !dataset.geometries.includes("points"))
     throw new InvalidInput(`${url} has no points, and is no array of them`);
   return pointStream(dataset, url, left);
@@ -82,6 +84,41 @@ function rowStream({ shape, dtype, read }: Rows, url: string, chunk = 1): Partic
     async *batches() {
       for (let start = 0; start < count; start += step)
         yield { positions: typed(await read(start, Math.min(count, start + step))) as Positions, columns: [] };
+    },
+  };
+}
+
+/** A group with an array for each axis: x, y and z. */
+async function axesStream(group: GroupDataset, url: string, { signal }: Session): Promise<ParticleStream> {
+  const names = ["x", "y", "z"];
+  const there = (await group.children({ signal })) ?? names.map((name) => ({ name }));
+  const found = names.map((name) => there.find((child) => child.name.toLowerCase() === name)?.name);
+  if (found.includes(undefined))
+    throw new InvalidInput(`${url} should be an array of n × 3, or a group with the arrays x, y and z`);
+  const axes = await Promise.all(found.map((name) => group.open(name!, { signal })));
+  const [count, ...others] = axes.map((axis) =>
+    axis.kind === "array" && axis.shape.length === 1 ? axis.shape[0]! : -1,
+  );
+  if (count! < 0 || others.some((other) => other !== count))
+    throw new InvalidInput(`${url} should have arrays x, y and z that are equally long, found ${[count, ...others]}`);
+  const arrays = axes as readonly ArrayDataset[];
+  const wide = arrays.some(({ dtype }) => !(dtype.kind === "float" && dtype.size === 4));
+  if (!arrays.every(({ dtype }) => dtype.kind === "float" && dtype.size >= 4))
+    throw new InvalidInput(`${url} should have float32 or float64 in x, y and z`);
+  return {
+    count: count!,
+    precision: wide ? "float64" : "float32",
+    async *batches() {
+      for (let start = 0; start < count!; start += ROWS) {
+        const stop = Math.min(count!, start + ROWS);
+        const parts = await Promise.all(arrays.map((array) => array.read([{ start, stop }], { signal })));
+        const positions = wide ? new Float64Array(3 * (stop - start)) : new Float32Array(3 * (stop - start));
+        for (const [axis, part] of parts.entries()) {
+          const values = typed(part) as Positions;
+          for (let i = 0, at = axis; i < values.length; i++, at += 3) positions[at] = values[i]!;
+        }
+        yield { positions, columns: [] };
+      }
     },
   };
 }

@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { writeNpy } from "../../src/format/interchange/npy.js";
+import { openParticleFile } from "../../src/format/packed-tree/index.js";
+import { createArray, createGroup, writeRegion } from "../../src/format/zarr/index.js";
 import { ndarray } from "../../src/model/elements.js";
+import { fileStore } from "../../src/store/file.js";
+import { Key, Prefix } from "../../src/store/key.js";
 import { fixtures } from "../fixtures.js";
 import { alike, goldenTree } from "../packed-tree.js";
 import { build, octavo } from "./run.js";
@@ -57,6 +61,80 @@ test("build, query, verify, and the verbs for every dataset", { timeout: 120_000
   expect(damaged.code).toBe(1);
   expect(damaged.stdout).toContain("packed-tree/tree-skip");
   expect((await octavo(["tree", "verify", at("absent.ptree")])).code).toBe(3);
+});
+
+test("a file is asked for what it has, and no more than that is read", { timeout: 120_000 }, async () => {
+  const ball = ["--sphere", "0.5,0.5,0.5,0.1"];
+  const all = await json("tree", "query", at("some.ptree"), ...ball);
+  const few = await json("tree", "query", at("some.ptree"), ...ball, "--limit", "3");
+  expect(few.numbers).toEqual(all.numbers.slice(0, 3));
+  const { numbers } = await json("tree", "query", at("some.ptree"), ...ball, "--tree");
+  expect(numbers).toEqual(numbers.toSorted((a: number, b: number) => a - b));
+  const { nearest } = await json("tree", "query", at("some.ptree"), "--nearest", "0.3,0.3,0.3,5");
+  const distance = (i: number): number => Math.hypot(...[0, 1, 2].map((axis) => golden.positions[3 * i + axis]! - 0.3));
+  const wanted = Array.from({ length: 20_000 }, (_, i) => i).sort((a, b) => distance(a) - distance(b));
+  expect(nearest.map((own: { number: number }) => own.number)).toEqual(wanted.slice(0, 5));
+
+  const plan = await json("get", at("some.ptree"), ...ball, "--plan", "--requests", "1");
+  expect(plan.requests).toBe(1);
+  const view = await json("get", at("some.ptree"), "--max-vertices", "100", "--count");
+  expect(view.vertices).toBeGreaterThan(10);
+  expect(view.vertices).toBeLessThanOrEqual(100);
+});
+
+test("a packed tree alone is asked together with its positions", { timeout: 120_000 }, async () => {
+  const ball = ["--sphere", "0.5,0.5,0.5,0.1"];
+  expect(await json("info", at("packed.bin"))).toMatchObject({ format: "tree", attributes: { particles: 20_000 } });
+  const nodes = await octavo(["get", at("packed.bin"), "--limit", "1", "--to", "csv"]);
+  expect([nodes.code, nodes.stdout.split("\n")[0]]).toEqual([0, expect.stringContaining("particles")]);
+  expect(nodes.stderr).toContain("no positions");
+  expect(await json("validate", at("packed.bin"))).toMatchObject({ findings: [] });
+  const damaged = await octavo(["validate", at("damaged.bin")]);
+  expect([damaged.code, damaged.stdout]).toEqual([3, expect.stringContaining("the node at byte")]); // it cannot be read at all
+
+  const opened = await openParticleFile(fileStore(folder), Key.of("some.ptree"));
+  await octavo(["tree", "build", at("positions.npy"), at("same.bin")]);
+  const { positions, order } = await opened.particles();
+  writeFileSync(at("sorted.npy"), writeNpy(ndarray([20_000, 3], Float64Array.from(positions))));
+  const paired = await json("tree", "query", at("same.bin"), ...ball, "--positions", at("sorted.npy"));
+  const known = await json("tree", "query", at("some.ptree"), ...ball);
+  expect(paired.numbers.map((i: number) => order![i])).toEqual(known.numbers);
+  const wrong = await octavo(["tree", "query", at("same.bin"), ...ball, "--positions", at("positions.npy")]);
+  expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining("do not belong to the tree")]);
+  await octavo(["tree", "build", at("same.bin"), at("paired.ptree"), "--positions", at("sorted.npy")]);
+  expect(await json("tree", "verify", at("paired.ptree"))).toMatchObject({ valid: true });
+});
+
+test("trees are built from snapshots, arrays, one for each axis, tables and any points", {
+  timeout: 120_000,
+}, async () => {
+  const count = 500;
+  const axes = ["x", "y", "z"].map((_, axis) => golden.positions.filter((_, i) => i % 3 === axis).slice(0, count));
+  const store = fileStore(folder);
+  await createGroup(store, Prefix.of("axes.zarr"), {});
+  for (const [axis, values] of axes.entries()) {
+    const array = { shape: [count], chunkShape: [200], dtype: "float64" } as const;
+    const made = await createArray(store, Prefix.of(`axes.zarr/${"xyz"[axis]}`), array);
+    await writeRegion(made, [], ndarray([count], Float64Array.from(values)));
+  }
+  expect(await json("tree", "build", at("axes.zarr"), at("axes.ptree"))).toMatchObject({ particles: count });
+  const table = ["x,y,z,heat", ...Array.from(axes[0]!, (x, i) => [x, axes[1]![i], axes[2]![i], i].join(","))].join(
+    "\n",
+  );
+  writeFileSync(at("table.csv"), `${table}\n`);
+  expect(await json("tree", "build", at("table.csv"), at("table.ptree"))).toMatchObject({ particles: count });
+  const heat = await json("get", at("table.ptree"), "--limit", "1");
+  expect(JSON.stringify(heat)).toContain("heat");
+  const snapshot = join(fixtures("packed-tree"), "cubes/snapshot.hdf5");
+  const { particles } = await json("tree", "build", snapshot, at("gas.ptree"), "--type", "gas");
+  const gas = await json("get", snapshot, "--type", "gas", "--count");
+  expect(particles).toBe(gas.vertices);
+  const everywhere = ["--box", "-1e9,-1e9,-1e9,1e9,1e9,1e9", "--count"];
+  expect(await json("tree", "query", snapshot, "--type", "gas", ...everywhere)).toMatchObject({ particles });
+  expect(await json("tree", "query", at("gas.ptree"), ...everywhere)).toMatchObject({ particles });
+  expect(await json("tree", "build", at("gas.ptree"), at("again.ptree"))).toMatchObject({ particles });
+  await octavo(["convert", at("gas.ptree"), at("gas.zv")]);
+  expect(await json("tree", "build", at("gas.zv"), at("back.ptree"))).toMatchObject({ particles });
 });
 
 test("build with little memory, from several files: the same bytes, and nothing else in the folder", {

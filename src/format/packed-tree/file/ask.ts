@@ -19,6 +19,8 @@ export interface FoundParticles {
   readonly tree: Uint32Array;
   /** The numbers that they had before. */
   readonly original: Uint32Array;
+  /** x, y, z of each. */
+  readonly positions: Float64Array;
 }
 
 /** Blocks that are read together. */
@@ -36,12 +38,18 @@ export async function* particlesInFile(
   const met = blocksWhere(blocks, (block) => relation(blocks.boxes, 6 * block) !== OUTSIDE);
   for (let from = 0; from < met.length; from += TOGETHER) {
     const some = met.slice(from, from + TOGETHER);
-    const [tree, original]: [number[], number[]] = [[], []];
-    await eachInside(file, blocks, some, relation, options, (block, i, number) => {
+    const [tree, original, places]: [number[], number[], number[]] = [[], [], []];
+    await eachInside(file, blocks, some, relation, options, (block, i, number, place) => {
       tree.push(blocks.starts[block]! + i);
       original.push(number);
+      places.push(place[0]!, place[1]!, place[2]!);
     });
-    if (tree.length > 0) yield { tree: Uint32Array.from(tree), original: Uint32Array.from(original) };
+    if (tree.length > 0)
+      yield {
+        tree: Uint32Array.from(tree),
+        original: Uint32Array.from(original),
+        positions: Float64Array.from(places),
+      };
   }
 }
 
@@ -92,7 +100,7 @@ async function eachInside(
   some: readonly number[],
   relation: RelationOf,
   options: BlockOptions,
-  found: (block: number, i: number, original: number) => void,
+  found: (block: number, i: number, original: number, place: Float64Array) => void,
 ): Promise<void> {
   const { particles } = file.description;
   const place = new Float64Array(6);
@@ -102,7 +110,7 @@ async function eachInside(
     const all = relation(blocks.boxes, 6 * block) === INSIDE;
     for (let i = 0; i < order.length; i++) {
       for (let axis = 0; axis < 3; axis++) place[axis] = place[axis + 3] = positions[3 * i + axis]!;
-      if (all || relation(place, 0) !== OUTSIDE) found(block, i, order[i]!);
+      if (all || relation(place, 0) !== OUTSIDE) found(block, i, order[i]!, place);
     }
   }
 }
