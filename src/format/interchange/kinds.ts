@@ -47,6 +47,13 @@ export const kinds: readonly Kind[] = [
   { id: "parquet", name: "Parquet table", extensions: ["parquet"], load: () => import("./parquet.js") },
   { id: "las", name: "LAS points", extensions: ["las"], load: () => import("./las.js") },
   { id: "laz", name: "LAZ points", extensions: ["laz"], load: async () => ({ file: (await import("./las.js")).laz }) },
+  { id: "npy", name: "numpy array of points", extensions: ["npy"], load: () => import("./npy-table.js") },
+  {
+    id: "npz",
+    name: "numpy arrays of points",
+    extensions: ["npz"],
+    load: async () => ({ file: (await import("./npy-table.js")).npz }),
+  },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

@@ -26,7 +26,7 @@ export interface Roles {
 
 const AXES = ["x", "y", "z"];
 const POINTS = ["", "position_", "pos_", "pt_", "pt_position_", "ctr_pt_position_", "centroid_"];
-const LISTS = ["position", "positions", "pt_position", "ctr_pt_position", "coordinates", "xyz"];
+const LISTS = ["position", "positions", "points", "vertices", "pt_position", "ctr_pt_position", "coordinates", "xyz"];
 /** Pairs of what stands around the name of an axis: "start_x" and "end_x", "x0" and "x1". */
 const LINES = [
   ["start_*", "end_*"],

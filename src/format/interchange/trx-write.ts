@@ -1,7 +1,6 @@
 /** Writes TRX; trx.ts has the table. Every array is put aside until its length is known, then the zip file is written entry by entry. */
 import type { FixedDataType } from "../../bytes/dtype.js";
 import { halfToNumber, numberToHalf } from "../../bytes/half.js";
-import { crc32 } from "../../bytes/hash/crc.js";
 import { type JsonObject, stringifyJson } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { bytesOf } from "../../codec/numeric.js";
@@ -11,19 +10,11 @@ import type { Columns, Positions } from "../../model/vectors.js";
 import { absentColumn, padded, pick } from "../../query/columns.js";
 import { Key } from "../../store/key.js";
 import type { Sink } from "../../store/types.js";
-import { ZipDirectory, type ZipEntry } from "../../store/zip-directory.js";
-import { localHeader } from "../../store/zip-write.js";
 import { type Ids, rowFinder } from "../rows/row-source.js";
-import { type Spool, spoolIn } from "./spool.js";
+import { spoolIn } from "./spool.js";
 import { imageOf, isNumeric, Losses, type PathBatch, pathBatches, tellUnheld } from "./streamlines-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
-
-/** An entry on its way. */
-interface Entry {
-  readonly key: Key;
-  readonly spool: Spool;
-  crc: number;
-}
+import { type Entry, put, zip } from "./zip-entries.js";
 
 type PerRow = Entry & { readonly info: AttributeInfo };
 
@@ -81,36 +72,6 @@ export async function writeTrx(sink: Sink, data: FileData, options: WriteFileOpt
   await put(entry("header.json"), encodeUtf8(stringifyJson(header), "the header"));
   await zip(sink, entries);
   return { vertices, objects, losses: losses.sentences };
-}
-
-async function put(to: Entry, bytes: Uint8Array): Promise<void> {
-  to.crc = crc32(bytes, to.crc);
-  await to.spool.write(bytes);
-}
-
-async function zip(sink: Sink, entries: readonly Entry[]): Promise<void> {
-  const done: ZipEntry[] = [];
-  let offset = 0;
-  for (const { key, spool, crc } of entries) {
-    const size = spool.length;
-    const nameLength = encodeUtf8(key, "the name").length;
-    const entry = {
-      key,
-      flags: nameLength === key.length ? 0 : 1 << 11,
-      method: 0,
-      crc,
-      packed: size,
-      size,
-      offset,
-      nameLength,
-    };
-    const head = localHeader(entry);
-    await sink.write(head);
-    await spool.pour(sink);
-    done.push(entry);
-    offset += head.length + size;
-  }
-  await sink.write(ZipDirectory.encode(done, offset));
 }
 
 function isHeld(info: AttributeInfo, losses: Losses): boolean {
