@@ -2,6 +2,8 @@
 import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
 import { dracoTargets } from "./targets-draco.js";
+import { streamlineTargets } from "./targets-interchange-streamlines.js";
+import { surfaceTargets } from "./targets-interchange-surfaces.js";
 import { metadataTargets } from "./targets-metadata.js";
 import { packedTreeTargets } from "./targets-packed-tree.js";
 import { precomputedTargets } from "./targets-precomputed.js";
@@ -16,6 +18,7 @@ import { zarrVectorsMetaTargets } from "./targets-zarr-vectors-meta.js";
 
 export const targets: readonly Target[] = [
   ...metadataTargets,
+  ...streamlineTargets,
   ...codecTargets,
   ...dracoTargets,
   ...twinTargets,
@@ -28,4 +31,5 @@ export const targets: readonly Target[] = [
   ...snapshotTargets,
   ...zarrVectorsMetaTargets,
   ...zarrVectorsTargets,
+  ...surfaceTargets,
 ];
