@@ -35,7 +35,7 @@ const options = {
   to: {
     ...choice(
       FORMATS,
-      `the target's format (default: as OUT is called, else zarr3, of geometry zarr-vectors): ${FORMATS.join(", ")}`,
+      "the target's format, such as zarr2, precomputed, trk or ply (default: as OUT is called, else zarr3, of geometry zarr-vectors)",
     ),
     value: "FORMAT",
   },

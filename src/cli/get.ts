@@ -45,7 +45,7 @@ const options = {
   ...vectorOptions,
   key: text("KEY", "the bytes of this key of the store, whatever they are"),
   output: text("FILE", "where to; the extension decides, also of .gz; - is stdout", "o"),
-  to: { ...choice(KINDS, `as what, where FILE does not say: ${KINDS.join(", ")}`), value: "KIND" },
+  to: { ...choice(KINDS, "as what, where FILE does not say: json, npy, trk, swc, ply …"), value: "KIND" },
   ascii: flag("of files that can be either: text, not binary"),
   strict: flag("of files of other software: nothing may be lost"),
   overwrite: flag("replace FILE"),
