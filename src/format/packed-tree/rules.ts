@@ -19,7 +19,11 @@ export const rules = {
   unavailable: rule(1, "error", "the store did not give it: nothing is known about it"),
   file: rule(1, "error", "a ptree file is cut off, or what describes it is damaged"),
   "file-tree": rule(2, "error", "the tree in a ptree file is damaged"),
-  "file-block": rule(4, "error", "a block of particles cannot be read, or has another checksum"),
+  "file-block": rule(
+    3,
+    "error",
+    "a block of particles, or of the table of blocks, cannot be read, or has another checksum",
+  ),
   "file-order": rule(5, "error", "particles, tree, blocks and order of a ptree file do not belong together"),
 } as const satisfies { readonly [id: string]: Rule };
 
