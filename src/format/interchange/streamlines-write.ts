@@ -11,6 +11,8 @@ import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis, Batch, Domain, Positions } from "../../model/vectors.js";
 import { measureOf } from "../../space/units.js";
+import { trkHeaderOf, wholeTrkHeader } from "./trk-header.js";
+import { forward } from "./trk-space.js";
 import type { FileData, ImageSpace } from "./types.js";
 
 /** Sentences about what is lost, each once. */
@@ -33,7 +35,7 @@ export interface PathBatch extends Batch {
 
 /** The batches of what is to be written to a file of paths in 3 dimensions. */
 export async function* pathBatches(
-  { url: where, axes, geometry, batches }: FileData,
+  { url: where, axes, geometry, headers, batches }: FileData,
   options: ReadOptions,
   losses: Losses,
 ): AsyncGenerator<PathBatch> {
@@ -41,6 +43,9 @@ export async function* pathBatches(
     throw new Unsupported(`${where} has ${geometry}, and files of streamlines hold paths`, { where });
   if (axes.length !== 3)
     throw new Unsupported(`${where} has ${axes.length} axes, and streamlines lie in space, which has 3`, { where });
+  const trk = headers.get("trk");
+  // zarr-vectors-tools can leave coordinates as they lie in a TRK, and says so in the header that it keeps.
+  const toRas = trk?.space === "voxmm" ? trkHeaderOf(wholeTrkHeader(trk), where).toRas : undefined;
   let [next, object] = [0n, -1];
   for await (const batch of batches(options)) {
     if (batch.repeats === true) continue;
@@ -53,8 +58,15 @@ export async function* pathBatches(
         losses.tell("that paths are of one object: each is a streamline of its own");
       object = objects[part]!;
     }
-    yield { ...batch, positions: inMillimetres(batch.positions, axes), paths: parts.length - 1 };
+    const positions = inMillimetres(batch.positions, axes);
+    yield { ...batch, positions: toRas === undefined ? positions : moved(positions, toRas), paths: parts.length - 1 };
   }
+}
+
+function moved(positions: Positions, toRas: Float32Array): Float32Array {
+  const out = Float32Array.from(positions);
+  forward(toRas, out, 0, 3, out.length / 3, out, 0);
+  return out;
 }
 
 /** Millimetres per unit of the axis; an axis without a unit that is a length is taken for millimetres. */

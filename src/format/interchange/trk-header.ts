@@ -172,6 +172,18 @@ export function slotOf({ name, channels }: Pick<AttributeInfo, "name" | "channel
   return slot.length <= SLOT && /^[\x20-\xff]+$/.test(name) ? slot : undefined;
 }
 
+/** A header from elsewhere with everything that a file must have: what it does not say, or says in another shape, is as usual. */
+export function wholeTrkHeader(json: JsonObject): JsonObject {
+  const usual: JsonObject = { version: 2, dimensions: [1, 1, 1], voxel_size: [1, 1, 1], vox_to_ras: IDENTITY };
+  const whole: { [key: string]: Json } = { ...json };
+  for (const [name, { count }] of Object.entries(NUMBERS)) {
+    const value = json[name] ?? [];
+    const list: readonly Json[] = Array.isArray(value) ? value.flat() : [value];
+    whole[name] = list.length !== count ? (usual[name] ?? 0) : count === 1 ? list[0]! : list;
+  }
+  return whole;
+}
+
 /** The 1000 bytes; what `json` does not say is zero. */
 export function encodeTrkHeader(json: JsonObject, endian: Endian): Uint8Array {
   const bytes = new Uint8Array(TRK_BYTES);

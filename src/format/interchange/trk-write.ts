@@ -20,7 +20,7 @@ import {
   refuseNotFinite,
   tellUnheld,
 } from "./streamlines-write.js";
-import { encodeTrkHeader, listOf, slotOf, trkHeaderOf } from "./trk-header.js";
+import { encodeTrkHeader, listOf, slotOf, trkHeaderOf, wholeTrkHeader } from "./trk-header.js";
 import { Backward } from "./trk-space.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
@@ -64,7 +64,7 @@ const channelsOf = (infos: readonly AttributeInfo[]): number => infos.reduce((su
 
 function headerFor({ headers, url: where }: FileData, { reference }: WriteFileOptions, losses: Losses): JsonObject {
   const known = headers.get("trk");
-  if (reference === undefined && known !== undefined) return known;
+  if (reference === undefined && known !== undefined) return wholeTrkHeader(known);
   const { affine, dimensions } = imageOf(headers, reference, losses);
   const orientation = nearestOrientation(affine);
   if (orientation === undefined) throw new Unsupported(`${where}: the axes of the image do not span space`, { where });

@@ -220,6 +220,31 @@ describe("writing", () => {
     expect([...(await dataset.select().read()).positions]).toEqual([0, 0, 0, 1, 2, 3]);
   });
 
+  it("headers that zarr-vectors-tools has kept will do, also where the coordinates are still those of the file", async () => {
+    const kept = {
+      format_name: "trk",
+      voxel_size: [2, 2, 2],
+      dimensions: [10, 10, 10],
+      vox_to_ras: null,
+      voxel_order: "RAS",
+      n_scalars: 0,
+      scalar_names: [],
+      n_properties: 0,
+      property_names: [],
+      n_count: 1,
+    };
+    for (const [space, expected] of [
+      ["rasmm", [1, 2, 3]],
+      ["voxmm", [0, 0.5, 1]],
+    ] as const) {
+      const { bytes, report } = await written(file, paths([[1, 2, 3]], { headers: { trk: { ...kept, space } } }));
+      expect(report.losses).toEqual([]);
+      const dataset = await openBytes(file, "a.trk", bytes);
+      expect([...(await dataset.select().read()).positions]).toEqual(expected);
+      expect(dataset.notes).toEqual([]);
+    }
+  });
+
   it("what it cannot hold is told", async () => {
     const data = paths([[0.1, 2, 3]], {
       vertex: [
