@@ -32,6 +32,7 @@ const ALONE =
   "a packed tree has no positions: these points are its nodes. octavo tree query --slices answers in ranges of particles, and " +
   "--positions FILE.npy, in the order of the tree, joins it with them";
 
+/** The nodes of a packed tree as points; Corrupt where it does not hold together. */
 export async function openBareTree(store: Store, key: Key, options: FormatOptions = {}): Promise<TreeDataset> {
   const where = `${store.url}/${key}`;
   const tree = parseTree(await bytesAt(store, key, where, options), { where });
