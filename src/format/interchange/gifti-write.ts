@@ -1,6 +1,6 @@
 /** Writes GIFTI: arrays packed with zlib, headers as they came. */
 import { concat } from "../../bytes/concat.js";
-import type { Json, JsonObject } from "../../bytes/json.js";
+import { isJsonObject, type Json } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { bytesOf, type NumericType } from "../../codec/numeric.js";
 import { loadZlib } from "../../codec/zlib.js";
@@ -8,12 +8,10 @@ import type { AttributeInfo } from "../../model/attributes.js";
 import type { Sink } from "../../store/types.js";
 import { encodeBase64 } from "./base64.js";
 import { type Spool, spoolIn } from "./spool.js";
+import { FLOAT32, INT32 } from "./surface.js";
 import { batchesOf, lanes, lossesOf, OBJECT_ID, objectOfVertices, tellRepeats } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 import { escapeXml } from "./xml.js";
-
-const FLOAT = { kind: "float", size: 4, endian: "little" } as const;
-const INT = { kind: "int", size: 4, endian: "little" } as const;
 
 export async function writeGifti(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const losses = lossesOf(data, "GIFTI", ["mesh", "points"]);
@@ -70,8 +68,8 @@ export async function writeGifti(sink: Sink, data: FileData, options: WriteFileO
   await text(
     `<GIFTI Version="1.0" NumberOfDataArrays="${count}">\n${metaData(header.metaData)}\n${labelTable(header.labels)}`,
   );
-  await array("POINTSET", FLOAT, vertices, 3, arrayHeader(header.points, true), points);
-  if (mesh) await array("TRIANGLE", INT, links, 3, arrayHeader(header.triangles, false), faces);
+  await array("POINTSET", FLOAT32, vertices, 3, arrayHeader(header.points, true), points);
+  if (mesh) await array("TRIANGLE", INT32, links, 3, arrayHeader(header.triangles, false), faces);
   for (const [list, rows] of [
     [vertexData, vertices],
     [faceData, links],
@@ -85,9 +83,6 @@ export async function writeGifti(sink: Sink, data: FileData, options: WriteFileO
   return { vertices, objects, losses: [...losses] };
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function metaData(pairs: Json | undefined): string {
   const list = Array.isArray(pairs)
     ? pairs.filter((pair): pair is [string, string] => Array.isArray(pair) && pair.length === 2)
@@ -99,7 +94,7 @@ function metaData(pairs: Json | undefined): string {
 }
 
 function labelTable(labels: Json | undefined): string {
-  const list = Array.isArray(labels) ? labels.filter(isObject) : [];
+  const list = Array.isArray(labels) ? labels.filter(isJsonObject) : [];
   const inside = list.map((label) => {
     const { text, ...attributes } = label;
     const own = Object.entries(attributes).filter(([name]) => /^[A-Za-z]+$/.test(name));
@@ -112,8 +107,8 @@ const IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 
 /** The transforms of points: what was read, or none that changes anything. */
 function arrayHeader(header: Json | undefined, points: boolean): string {
-  const own = isObject(header) ? header : {};
-  const found = Array.isArray(own.transforms) ? own.transforms.filter(isObject) : [];
+  const own = isJsonObject(header) ? header : {};
+  const found = Array.isArray(own.transforms) ? own.transforms.filter(isJsonObject) : [];
   const transforms = !points
     ? []
     : found.length > 0

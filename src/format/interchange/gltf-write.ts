@@ -6,9 +6,10 @@ import { bytesOf } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { LimitExceeded } from "../../errors.js";
 import type { Batch } from "../../model/vectors.js";
+import { pick } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
 import { type Spool, spoolIn } from "./spool.js";
-import { batchesOf, endsOf, type Lane, lanes, lossesOf, tellRepeats } from "./surface-write.js";
+import { batchesOf, endsOf, type Lane, lanes, linksByPart, lossesOf, tellRepeats } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const KNOWN: ReadonlyMap<string, string> = new Map([
@@ -65,7 +66,7 @@ async function putBatch(batch: Batch, list: readonly Lane[], parts: Parts, losse
   const ends = geometry === "mesh" || geometry === "graph" || geometry === "skeletons" ? endsOf(batch) : undefined;
   const width = geometry === "mesh" ? 3 : 2;
   const starts = geometry === "points" ? Uint32Array.of(0, rows) : batch.parts;
-  const linksOf = ends && linksByPart(ends, width, starts);
+  const linksOf = ends && linksByPart(starts, ends, width);
   for (let part = 0; part + 1 < starts.length; part++) {
     const [from, to] = [starts[part]!, starts[part + 1]!];
     if (from === to) continue;
@@ -80,7 +81,7 @@ async function putBatch(batch: Batch, list: readonly Lane[], parts: Parts, losse
     }
     const primitive: { [name: string]: WritableJson } = { attributes, mode: MODES[geometry as "mesh"] };
     if (linksOf !== undefined) {
-      const own = linksOf(part).map((end) => end - from);
+      const own = pick(ends!, width, linksOf(part)).map((end) => end - from);
       primitive.indices = await put(own, 1, parts, { target: 34963 });
     }
     const row = geometry === "points" ? -1 : objects[part]!;
@@ -92,17 +93,6 @@ async function putBatch(batch: Batch, list: readonly Lane[], parts: Parts, losse
       ...(row < 0 ? {} : { extras: { id: String(ids[row]) } }),
     });
   }
-}
-
-/** The ends of the links of each part, one after the other. */
-function linksByPart(ends: Uint32Array, width: number, starts: Uint32Array): (part: number) => Uint32Array {
-  if (starts.length === 2) return () => ends;
-  const lists: number[][] = Array.from({ length: starts.length - 1 }, () => []);
-  const partOf = new Uint32Array(starts.at(-1)!);
-  for (let part = 0; part + 1 < starts.length; part++) partOf.fill(part, starts[part]!, starts[part + 1]!);
-  for (let i = 0; i < ends.length; i += width)
-    for (let k = 0; k < width; k++) lists[partOf[ends[i]!]!]!.push(ends[i + k]!);
-  return (part) => Uint32Array.from(lists[part]!);
 }
 
 async function putPositions(positions: ArrayLike<number>, parts: Parts): Promise<number> {

@@ -2,7 +2,7 @@
 import type { Batch, Columns } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import type { Ids } from "../rows/row-source.js";
-import { batchesOf, endsOf, lanes, lossesOf, shortText, tellRepeats } from "./surface-write.js";
+import { batchesOf, endsOf, lanes, linksByPart, lossesOf, shortText, tellRepeats } from "./surface-write.js";
 import { textSink } from "./text-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
@@ -22,7 +22,7 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
     const vertex = attributes(batch.vertexColumns, batch.positions.length / 3, losses);
     const ends = endsOf(batch);
     const corner = attributes(batch.links?.columns ?? new Map(), ends.length / 3, losses, 3);
-    const linksOf = linksByPart(batch, ends, geometry === "mesh" ? 3 : 2);
+    const linksOf = linksByPart(batch.parts, ends, geometry === "mesh" ? 3 : 2);
     for (let part = 0; part < batch.objects.length; part++) {
       const row = batch.objects[part]!;
       if (row >= 0 && geometry !== "points") {
@@ -148,23 +148,6 @@ async function writeFaces(
     const full = out.write(`${text}\n`);
     if (full !== undefined) await full;
   }
-}
-
-/** The links of each part: those whose first end is in it. */
-function linksByPart({ parts, positions }: Batch, ends: Uint32Array, width: number): (part: number) => Uint32Array {
-  const count = ends.length / width;
-  if (parts.length === 2) {
-    const all = Uint32Array.from({ length: count }, (_, i) => i);
-    return () => all;
-  }
-  const partOf = new Uint32Array(positions.length / 3);
-  for (let part = 0; part + 1 < parts.length; part++) partOf.fill(part, parts[part]!, parts[part + 1]!);
-  const starts = new Uint32Array(parts.length + 1);
-  for (let i = 0; i < count; i++) starts[partOf[ends[i * width]!]! + 1]!++;
-  for (let part = 0; part < parts.length; part++) starts[part + 1]! += starts[part]!;
-  const [rows, next] = [new Uint32Array(count), starts.slice()];
-  for (let i = 0; i < count; i++) rows[next[partOf[ends[i * width]!]!]!++] = i;
-  return (part) => rows.subarray(starts[part]!, starts[part + 1]!);
 }
 
 async function groupNames(data: FileData): Promise<Map<bigint, string[]>> {

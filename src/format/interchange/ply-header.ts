@@ -16,6 +16,7 @@ import { Corrupt, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { InputFile } from "./file.js";
+import { numeric } from "./surface.js";
 import { Scanner } from "./text.js";
 
 export interface PlyProperty {
@@ -42,25 +43,23 @@ export interface PlyHeader {
   readonly lines: number;
 }
 
-const type = (kind: NumericType["kind"], size: 1 | 2 | 4 | 8): NumericType =>
-  ({ kind, size, endian: "little" }) as NumericType;
 const TYPES: ReadonlyMap<string, NumericType> = new Map([
-  ["char", type("int", 1)],
-  ["uchar", type("uint", 1)],
-  ["short", type("int", 2)],
-  ["ushort", type("uint", 2)],
-  ["int", type("int", 4)],
-  ["uint", type("uint", 4)],
-  ["float", type("float", 4)],
-  ["double", type("float", 8)],
-  ["int8", type("int", 1)],
-  ["uint8", type("uint", 1)],
-  ["int16", type("int", 2)],
-  ["uint16", type("uint", 2)],
-  ["int32", type("int", 4)],
-  ["uint32", type("uint", 4)],
-  ["float32", type("float", 4)],
-  ["float64", type("float", 8)],
+  ["char", numeric("int", 1)],
+  ["uchar", numeric("uint", 1)],
+  ["short", numeric("int", 2)],
+  ["ushort", numeric("uint", 2)],
+  ["int", numeric("int", 4)],
+  ["uint", numeric("uint", 4)],
+  ["float", numeric("float", 4)],
+  ["double", numeric("float", 8)],
+  ["int8", numeric("int", 1)],
+  ["uint8", numeric("uint", 1)],
+  ["int16", numeric("int", 2)],
+  ["uint16", numeric("uint", 2)],
+  ["int32", numeric("int", 4)],
+  ["uint32", numeric("uint", 4)],
+  ["float32", numeric("float", 4)],
+  ["float64", numeric("float", 8)],
 ]);
 
 /** As PLY spells it. */

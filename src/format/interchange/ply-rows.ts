@@ -6,7 +6,7 @@ import type { Columns } from "../../model/vectors.js";
 import { Growing } from "./growing.js";
 import type { PlyElement } from "./ply-header.js";
 import type { Polygons } from "./polygons.js";
-import { column, columns } from "./surface.js";
+import { column, columns, fits } from "./surface.js";
 import { room } from "./surface-write.js";
 import type { Scanner } from "./text.js";
 
@@ -27,12 +27,10 @@ export interface Numbers {
 
 export function textNumbers(scanner: Scanner): Numbers {
   return {
-    next({ kind, size }, what) {
+    next(type, what) {
       const value = scanner.number(what);
-      if (kind === "float") return value;
-      const high = 2 ** (8 * size - (kind === "int" ? 1 : 0));
-      if (!Number.isInteger(value) || value >= high || value < (kind === "int" ? -high : 0))
-        throw scanner.corrupt(`${value} where ${what} was expected, which is ${kind}${8 * size}`);
+      if (!fits(type, value))
+        throw scanner.corrupt(`${value} where ${what} was expected, which is ${type.kind}${8 * type.size}`);
       return value;
     },
     endRow() {

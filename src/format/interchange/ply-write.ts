@@ -6,6 +6,7 @@ import type { Sink } from "../../store/types.js";
 import { plyType } from "./ply-header.js";
 import { propertyNames } from "./ply-rows.js";
 import { spoolIn } from "./spool.js";
+import { FLOAT32, FLOAT64, INT32 } from "./surface.js";
 import {
   batchesOf,
   endsOf,
@@ -26,16 +27,12 @@ interface Source {
   readonly channels: number;
 }
 
-const FLOAT = { kind: "float", size: 4, endian: "little" } as const;
-const DOUBLE = { kind: "float", size: 8, endian: "little" } as const;
-const INT = { kind: "int", size: 4, endian: "little" } as const;
-
 export async function writePly(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { geometry, schema } = data;
   const losses = lossesOf(data, "PLY", ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"]);
   const batches = await batchesOf(data, options);
   const mesh = geometry === "mesh";
-  const position = batches.double ? DOUBLE : FLOAT;
+  const position = batches.double ? FLOAT64 : FLOAT32;
   const own = batches.several ? lanes([OBJECT_ID], losses, false) : [];
   const vertexLanes = [...own, ...lanes(schema.vertex, losses, false)];
   const linkLanes = lanes(schema.link, losses, false);
@@ -57,7 +54,7 @@ export async function writePly(sink: Sink, data: FileData, options: WriteFileOpt
     const ends = Int32Array.from(endsOf(batch), (end) => end + first);
     const width = mesh ? 3 : 2;
     const count = ends.length / width;
-    const list = { type: INT, values: ends, channels: width };
+    const list = { type: INT32, values: ends, channels: width };
     const more = sources(linkLanes, batch.links?.columns ?? new Map(), count);
     await linkSpool.write(encode([list, ...more], count, mesh));
     links += count;

@@ -8,6 +8,7 @@ import { pickRows } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
 import type { CellKind } from "./polydata.js";
 import { type Spool, spoolIn } from "./spool.js";
+import { FLOAT32, FLOAT64, INT32 } from "./surface.js";
 import {
   batchesOf,
   endsOf,
@@ -42,9 +43,6 @@ export interface Collected {
   readonly report: FileReport;
 }
 
-const FLOAT = { kind: "float", size: 4, endian: "little" } as const;
-const DOUBLE = { kind: "float", size: 8, endian: "little" } as const;
-const INT = { kind: "int", size: 4, endian: "little" } as const;
 const GEOMETRIES = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
 
 /** Everything; `counted`: as the legacy files have their cells. */
@@ -67,9 +65,9 @@ export async function collect(data: FileData, options: WriteFileOptions, counted
   const cellData = lanes(isPath ? schema.object : schema.link, losses, true).map(wait);
   const ids = wait(lanes([OBJECT_ID], losses, true)[0]!);
   const [points, ends, offsets] = [
-    waiting("Points", batches.double ? DOUBLE : FLOAT, 3),
-    waiting("connectivity", INT, 1),
-    waiting("offsets", INT, 1),
+    waiting("Points", batches.double ? FLOAT64 : FLOAT32, 3),
+    waiting("connectivity", INT32, 1),
+    waiting("offsets", INT32, 1),
   ];
   let [vertices, objects, cells, places, renumbered] = [0, 0, 0, 0, false];
   const put = async (list: readonly ReturnType<typeof wait>[], columns: Columns, rows: number): Promise<void> => {

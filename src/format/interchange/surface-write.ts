@@ -153,3 +153,20 @@ export function shortText(value: number): string {
   }
   return String(Number(value.toPrecision(9)));
 }
+
+/** The links of each part, as rows: those whose first end is in it. */
+export function linksByPart(parts: Uint32Array, ends: Uint32Array, width: number): (part: number) => Uint32Array {
+  const count = ends.length / width;
+  if (parts.length === 2) {
+    const all = Uint32Array.from({ length: count }, (_, i) => i);
+    return () => all;
+  }
+  const partOf = new Uint32Array(parts.at(-1)!);
+  for (let part = 0; part + 1 < parts.length; part++) partOf.fill(part, parts[part]!, parts[part + 1]!);
+  const starts = new Uint32Array(parts.length + 1);
+  for (let i = 0; i < count; i++) starts[partOf[ends[i * width]!]! + 1]!++;
+  for (let part = 0; part < parts.length; part++) starts[part + 1]! += starts[part]!;
+  const [rows, next] = [new Uint32Array(count), starts.slice()];
+  for (let i = 0; i < count; i++) rows[next[partOf[ends[i * width]!]!]!++] = i;
+  return (part) => rows.subarray(starts[part]!, starts[part + 1]!);
+}

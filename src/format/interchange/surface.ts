@@ -6,6 +6,7 @@
  * faces, corner by corner. `object_id` of vertices says of which object each is, in files that know no objects.
  */
 import type { JsonObject } from "../../bytes/json.js";
+import type { NumericType } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Corrupt } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
@@ -35,6 +36,20 @@ export interface Surface {
   readonly notes?: readonly string[] | undefined;
   /** Where in the file a vertex or a link is, for people: "line 7". */
   place(what: "vertex" | "link", index: number): string;
+}
+
+/** A type of numbers, as it lies in memory. */
+export const numeric = (kind: NumericType["kind"], size: 1 | 2 | 4 | 8): NumericType =>
+  ({ kind, size, endian: "little" }) as NumericType;
+export const FLOAT32 = numeric("float", 4);
+export const FLOAT64 = numeric("float", 8);
+export const INT32 = numeric("int", 4);
+
+/** Whether a number from text is one of that type. */
+export function fits({ kind, size }: NumericType, value: number): boolean {
+  if (kind === "float") return true;
+  const high = 2 ** (8 * size - (kind === "int" ? 1 : 0));
+  return Number.isInteger(value) && value < high && value >= (kind === "int" ? -high : 0);
 }
 
 const NONE: Columns = new Map();

@@ -19,27 +19,25 @@ import { swapBytes } from "../../bytes/swap.js";
 import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
+import { fits, numeric } from "./surface.js";
 import { room } from "./surface-write.js";
 import { Scanner } from "./text.js";
 
-const type = (kind: NumericType["kind"], size: 1 | 2 | 4 | 8): NumericType =>
-  ({ kind, size, endian: "little" }) as NumericType;
-
 export const TYPES: ReadonlyMap<string, NumericType> = new Map([
-  ["unsigned_char", type("uint", 1)],
-  ["char", type("int", 1)],
-  ["signed_char", type("int", 1)],
-  ["unsigned_short", type("uint", 2)],
-  ["short", type("int", 2)],
-  ["unsigned_int", type("uint", 4)],
-  ["int", type("int", 4)],
-  ["float", type("float", 4)],
-  ["double", type("float", 8)],
-  ["vtktypeint64", type("int", 8)],
-  ["vtktypeuint64", type("uint", 8)],
-  ["long", type("int", 8)],
-  ["unsigned_long", type("uint", 8)],
-  ["vtkidtype", type("int", 4)], // as VTK itself writes it in these files
+  ["unsigned_char", numeric("uint", 1)],
+  ["char", numeric("int", 1)],
+  ["signed_char", numeric("int", 1)],
+  ["unsigned_short", numeric("uint", 2)],
+  ["short", numeric("int", 2)],
+  ["unsigned_int", numeric("uint", 4)],
+  ["int", numeric("int", 4)],
+  ["float", numeric("float", 4)],
+  ["double", numeric("float", 8)],
+  ["vtktypeint64", numeric("int", 8)],
+  ["vtktypeuint64", numeric("uint", 8)],
+  ["long", numeric("int", 8)],
+  ["unsigned_long", numeric("uint", 8)],
+  ["vtkidtype", numeric("int", 4)], // as VTK itself writes it in these files
 ]);
 
 /** Words and arrays of a file, from its first word on. */
@@ -110,16 +108,12 @@ export class VtkWords {
     if (2 * count > bytes.length - scanner.at + 1)
       throw this.corrupt(`${count} numbers of ${what} where ${bytes.length - scanner.at} bytes are left`);
     const out = room(own, count);
-    const high = 2 ** (8 * own.size - (own.kind === "int" ? 1 : 0));
     for (let i = 0; i < count; i++) {
       while (scanner.ends()) if (!scanner.next()) throw this.corrupt(`the file ends within ${what}`);
       if (own.size === 8 && own.kind !== "float") out[i] = this.#big(own.kind === "int", what);
       else {
         const value = scanner.number(what);
-        if (
-          own.kind !== "float" &&
-          (!Number.isInteger(value) || value >= high || value < (own.kind === "int" ? -high : 0))
-        )
+        if (!fits(own, value))
           throw this.corrupt(`${value} where ${what} was expected, which is ${own.kind}${8 * own.size}`);
         out[i] = value;
       }

@@ -14,6 +14,7 @@ import type { Zlib } from "../../codec/zlib.js";
 import { Corrupt, LimitExceeded } from "../../errors.js";
 import type { Limits } from "../../limits.js";
 import { decodeBase64 } from "./base64.js";
+import { fits } from "./surface.js";
 import { room } from "./surface-write.js";
 import { Scanner } from "./text.js";
 
@@ -42,8 +43,11 @@ export function textArray(
   for (let i = 0; i < count; i++) {
     while (scanner.ends())
       if (!scanner.next()) throw new Corrupt(`${where}: ${what} ends after ${i} of ${count} numbers`, { where });
-    if (!big) out[i] = scanner.number("a number");
-    else {
+    if (!big) {
+      const value = scanner.number("a number");
+      if (!fits(type, value)) throw scanner.corrupt(`${value} where ${type.kind}${8 * type.size} was expected`);
+      out[i] = value;
+    } else {
       const word = scanner.word();
       if (!/^-?\d{1,20}$/.test(word))
         throw scanner.corrupt(`${JSON.stringify(word.slice(0, 40))} where a whole number was expected`);
