@@ -104,7 +104,7 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     schema: {
       vertex: asked("vertex"),
       link: asked("link"),
-      fragment: asked("fragment"),
+      fragment: asked("fragment").filter(({ name }) => name !== "object_id"), // which every part says itself
       object: asked("object"),
       group: asked("group"),
     },

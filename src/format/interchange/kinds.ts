@@ -15,6 +15,8 @@ export interface Kind {
 export const kinds: readonly Kind[] = [
   { id: "trk", name: "TrackVis tracks (TRK)", extensions: ["trk"], load: () => import("./trk.js") },
   { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
+  { id: "graphml", name: "GraphML", extensions: ["graphml"], load: () => import("./graphml.js") },
+  { id: "edges", name: "list of edges", extensions: ["edges"], load: () => import("./edges.js") },
   { id: "trx", name: "TRX", extensions: ["trx"], load: () => import("./trx.js") },
   { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
   { id: "csv", name: "table in text (CSV)", extensions: ["csv", "txt"], load: () => import("./csv.js") },

@@ -17,7 +17,7 @@ import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const PATHS = ["lines", "polylines", "streamlines"];
 const MICROMETER = 1e-6;
-const KEPT = ["object_id", "name", "header"]; // what the file is called, and is, or says itself
+const KEPT = ["name", "header"]; // what the file is called, and is, or says itself
 
 export async function writeSwc(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { url, geometry, axes, headers } = data;
