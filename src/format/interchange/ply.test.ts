@@ -127,9 +127,8 @@ describe("PLY", () => {
     const lines = Array.from({ length: many }, (_, i) => `${i} ${i % 7} 0`);
     const text = `ply\nformat ascii 1.0\nelement vertex ${many}\nproperty float x\nproperty float y\nproperty float z\nend_header\n${lines.join("\n")}`;
     for (const [ascii, end] of [
-      [true, 0],
-      [false, 0],
       [true, 1],
+      [false, 0],
     ] as const) {
       const large = await opened(file, end === 1 ? `${text}\n` : text);
       const { bytes } = await written(file, await dataOf(large), { ascii });
