@@ -2,8 +2,10 @@
 import type { Target } from "./driver.js";
 import { codecTargets } from "./targets-codec.js";
 import { dracoTargets } from "./targets-draco.js";
+import { graphTargets } from "./targets-interchange-graphs.js";
 import { streamlineTargets } from "./targets-interchange-streamlines.js";
 import { surfaceTargets } from "./targets-interchange-surfaces.js";
+import { tableTargets } from "./targets-interchange-tables.js";
 import { metadataTargets } from "./targets-metadata.js";
 import { packedTreeTargets } from "./targets-packed-tree.js";
 import { precomputedTargets } from "./targets-precomputed.js";
@@ -18,6 +20,7 @@ import { zarrVectorsMetaTargets } from "./targets-zarr-vectors-meta.js";
 
 export const targets: readonly Target[] = [
   ...metadataTargets,
+  ...graphTargets,
   ...streamlineTargets,
   ...codecTargets,
   ...dracoTargets,
@@ -32,4 +35,5 @@ export const targets: readonly Target[] = [
   ...zarrVectorsMetaTargets,
   ...zarrVectorsTargets,
   ...surfaceTargets,
+  ...tableTargets,
 ];

@@ -249,7 +249,10 @@ function recordsOf({ crs }: FileData, kept: Kept | undefined, described: readonl
     extra.set(own, at);
     at += own.length;
   }
-  if (at > 0) records.push({ user: "LASF_Spec", id: 4, description: "", data: extra, extended: at > 65535 });
+  const place = (kept?.records ?? []).findIndex(({ user, id }) => user === "LASF_Spec" && id === 4);
+  const description = kept?.records[place]?.description ?? "Extra Bytes Record";
+  const own = { user: "LASF_Spec", id: 4, description, data: extra, extended: at > 65535 };
+  if (at > 0) records.splice(place < 0 ? records.length : place, 0, own);
   const front = records.filter(({ extended }) => !extended);
   return { front, back: records.filter(({ extended }) => extended) };
 }
