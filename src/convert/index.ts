@@ -6,6 +6,7 @@ import { refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import type { Query, Selection, VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
+import type { PyramidOptions } from "../pyramid/index.js";
 import { Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import type { Location, LocationOptions } from "../store/open.js";
@@ -17,6 +18,7 @@ import { type Feed, feedOf } from "./feed.js";
 import type { ManyOptions } from "./feed-many.js";
 import { type ConvertFileOptions, convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
+import { addLevels, isZip, levelsWanted } from "./levels.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 import type { ConvertParticlesOptions } from "./particles.js";
 import type { PublishOptions } from "./precomputed/publication.js";
@@ -43,6 +45,8 @@ export interface ConvertToOptions
   readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | "ptree" | (string & {}) | undefined;
   /** Of geometry: the part that is converted, as a selection says it as well. */
   readonly query?: Query | undefined;
+  /** Of Zarr Vectors: its coarser levels are built as well, when level 0 is there; what they shall be. */
+  readonly pyramid?: PyramidOptions | true | undefined;
   /** Objects and inputs that are damaged are left out, and told as `skipped`; without it the first one is an error. */
   readonly skipBad?: boolean | undefined;
 }
@@ -87,7 +91,15 @@ export function converter(
   const work = async (
     source: Source,
     target: string,
-    { query: part, attributes, ascii, reference, onBad, ...options }: ConvertToOptions & Pick<ManyOptions, "onBad">,
+    {
+      query: part,
+      attributes,
+      ascii,
+      reference,
+      onBad,
+      pyramid,
+      ...options
+    }: ConvertToOptions & Pick<ManyOptions, "onBad">,
   ): Promise<ConvertReport> => {
     if (options.to !== undefined && !FORMATS.includes(options.to))
       throw new InvalidInput(
@@ -97,9 +109,17 @@ export function converter(
     const opened = await openedFrom(source, reading);
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
+    const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
     const feed = (): Promise<Feed> => feedFrom(dataset, query, reading);
+    const leveled = async (report: ConvertReport, location: Location): Promise<ConvertReport> =>
+      levels === undefined ? report : addLevels(report, location, levels);
     if (isParticleFile(target, options.to)) {
       refuse({ ascii, reference }, `${target} is no text`);
+      if ("format" in dataset && dataset.format === "tree")
+        throw new Unsupported(`${dataset.url} is a packed tree, which has no positions`, {
+          where: dataset.url,
+          hint: "octavo tree build with --positions FILE.npy, in the order of the tree, joins both.",
+        });
       const { convertToParticles } = await import("./particles.js");
       const data = await feed();
       const sink = await sinkAt(openLocation, target, options);
@@ -114,15 +134,17 @@ export function converter(
     refuse({ ascii, reference }, `${target} is no single file, and is not written`);
     if (isMany(dataset) || query !== undefined || attributes !== undefined) {
       const data = await feed();
-      return into(openLocation, target, options, ({ store, at }) => feedInto(data, store, at, options, temporary));
+      return into(openLocation, target, options, async (location) =>
+        leveled(await feedInto(data, location.store, location.at, options, temporary), location),
+      );
     }
     const { link } = options;
     const linked =
       link === undefined
         ? undefined
         : await (await import("./precomputed/link.js")).linker(openLocation, link, target, dataset, options);
-    const report = await into(openLocation, target, options, ({ store, at }) =>
-      convertInto(dataset, store, at, options),
+    const report = await into(openLocation, target, options, async (location) =>
+      leveled(await convertInto(dataset, location.store, location.at, options), location),
     );
     await linked?.();
     return report;
@@ -264,6 +286,16 @@ export function publishOptions({ url: where }: { readonly url: string }, options
   return rest;
 }
 
+/** Whether what is written is a store that can have coarser levels. */
+export const holdsLevels = (
+  source: Dataset | readonly Input[],
+  target: string,
+  { to, formatVersion }: ConvertToOptions,
+): boolean =>
+  (isMany(source) || source.kind === "vectors") &&
+  (to === undefined ? fileKind(target, to) === undefined && !isParticleFile(target, to) : to === "zarr-vectors") &&
+  formatVersion !== "0.7.0";
+
 /** Whether a target is a file of particles with their tree: as `to` says, else its name. */
 const isParticleFile = (target: string, to: string | undefined): boolean =>
   to === undefined ? /\.ptree$/i.test(target) : to === "ptree";
@@ -344,7 +376,7 @@ export function treeOf(group: GroupDataset): ZarrGroup {
 /** A zip file under way knows nothing of the one that it would replace. */
 async function refuseZip(openLocation: Opener<Location, LocationOptions>, target: string, options: LocationOptions) {
   const [file = ""] = target.split("|");
-  if (!/\.(zip|ozx)$/i.test(file)) return;
+  if (!isZip(file)) return;
   try {
     await (await openLocation(file, options)).store.close?.();
   } catch (error) {

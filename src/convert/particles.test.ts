@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fixtures } from "../../test/fixtures.js";
 import { Conflict, Unsupported } from "../errors.js";
 import { packedTree } from "../format/packed-tree/file/format.js";
+import { buildTree, encodeTree } from "../format/packed-tree/index.js";
 import { createZarrVectors } from "../format/zarr-vectors/write/write.js";
 import { convert as convertInMemory, open as openInMemory, openLocation } from "../index.js";
 import type { Columns, VectorDataset } from "../model/vectors.js";
@@ -105,6 +106,14 @@ it.each([
   for (const word of words) expect(losses.join("\n")).toContain(word);
   expect((await vectors(at(`${name}.ptree`))).levels[0]!.vertices).toBe(vertices);
   expect(vertices).toBe((await dataset.select().read()).positions.length / 3);
+});
+
+it("a packed tree alone has nodes, which are points elsewhere, and no particles", async () => {
+  const { tree } = await buildTree(Float64Array.from({ length: 3000 }, (_, i) => (i * i) % 101));
+  await fileStore(folder).set(Key.of("packed.bin"), encodeTree(tree));
+  await expect(convert(at("packed.bin"), at("nodes.ptree"))).rejects.toThrow(Unsupported);
+  const { vertices } = await convert(at("packed.bin"), at("nodes.zv"));
+  expect(vertices).toBe(tree.nodes.length);
 });
 
 it("browsers do it in memory", async () => {
