@@ -70,7 +70,8 @@ export async function describeVectors(
   session: Session,
 ): Promise<VectorInfo> {
   const { signal } = session;
-  const { url, format, version, attributes, geometries, axes, bounds, crs } = dataset;
+  const { url, format, version, attributes, geometries, axes, crs } = dataset;
+  const bounds = await boundsOf(dataset, place, full, signal);
   const stored = await countStored(place, signal);
   const levels: LevelInfo[] = [];
   const found: Attributes = new Map();
@@ -80,7 +81,7 @@ export async function describeVectors(
   for (const { level, ...said } of dataset.levels) {
     try {
       const known = await dataset.describe(level, { signal });
-      const counts = await countLevel(dataset, level, full, signal);
+      const counts = await countLevel(dataset, level, full || "content" in dataset, signal);
       await collect(dataset, level, found, signal);
       const own = await dataset.groups(level, { signal });
       if (own.length > 0) groups ??= { count: own.length, members: own.reduce((sum, { size }) => sum + size, 0) };
@@ -125,6 +126,29 @@ export async function describeVectors(
     attributes,
     notes: [...dataset.notes], // the last: reading the rest may have added some
   };
+}
+
+const CHEAP = 64 << 20; // bytes of a file that is gone through for its bounds
+
+/** As they are said; of a file that does not say them, found by reading it, where it is small or all of it is wanted. */
+async function boundsOf(
+  dataset: VectorDataset,
+  { store, file }: Pick<Place, "store" | "file">,
+  full: boolean,
+  signal: AbortSignal,
+): Promise<VectorDataset["bounds"]> {
+  const { bounds, axes } = dataset;
+  if (file === undefined || !("content" in dataset) || bounds.min.every(Number.isFinite)) return bounds;
+  const { size } = (await store.stat(file, { signal })) ?? { size: Number.POSITIVE_INFINITY };
+  if (size > CHEAP && !full) return bounds;
+  const [min, max] = [axes.map(() => Number.POSITIVE_INFINITY), axes.map(() => Number.NEGATIVE_INFINITY)];
+  for await (const { positions, dims } of dataset.select().batches({ signal, attributes: [] }))
+    for (let i = 0; i < positions.length; i++) {
+      const at = positions[i]!;
+      if (at < min[i % dims]!) min[i % dims] = at;
+      if (at > max[i % dims]!) max[i % dims] = at;
+    }
+  return min[0]! > max[0]! ? bounds : { min, max };
 }
 
 /** Keys and bytes by the first folder below, where the store can list; of all together at most so many are counted. */

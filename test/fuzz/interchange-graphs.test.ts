@@ -1,0 +1,4 @@
+import { fuzzSuite } from "./suite.js";
+import { graphTargets } from "./targets-interchange-graphs.js";
+
+fuzzSuite(graphTargets);
