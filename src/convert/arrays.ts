@@ -24,6 +24,7 @@ import { writeRegion } from "../format/zarr/write.js";
 import type { NdArray, Region } from "../model/array.js";
 import { forEachConcurrent } from "../model/concurrent.js";
 import type { ArrayDataset, ReadOptions } from "../model/dataset.js";
+import type { PyramidLevel } from "../pyramid/index.js";
 import { Key, type Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Pool } from "../worker/pool.js";
@@ -44,9 +45,11 @@ export interface ConvertReport {
   /** Byte for byte. */
   chunksCopied: number;
   chunksRecoded: number;
-  /** Of geometry: what was written, on all levels. */
+  /** Of geometry: what was written, on all levels but those that were built. */
   readonly vertices?: number;
   readonly objects?: number;
+  /** Coarser levels that were built. */
+  readonly levels?: readonly PyramidLevel[];
   /** Sentences about what the target does not keep, each beginning with where. */
   readonly losses: string[];
   /** Where that was asked for: what was damaged and left out, and why. */

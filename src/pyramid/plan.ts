@@ -47,15 +47,20 @@ const ENOUGH = 1 << 16; // vertices that a picture of everything needs
 const MOST = 12;
 const SAMPLED = 16; // chunks that are looked at
 
-export async function planLevels(dataset: VectorDataset, options: PyramidOptions): Promise<LevelPlan[]> {
-  const { factor = 2, levels, error } = options;
-  const geometry = dataset.geometries[0];
-  const keep = options.keep ?? (geometry === "streamlines" ? 0.5 : 1);
+/** InvalidInput where the numbers make no sense, whatever the data are. */
+export function checkPyramid({ factor = 2, keep = 1, levels, error }: PyramidOptions): void {
   if (!(factor > 1 && Number.isFinite(factor))) throw new InvalidInput(`the factor should be above 1, found ${factor}`);
   if (!(keep > 0 && keep <= 1)) throw new InvalidInput(`the share should be above 0 and at most 1, found ${keep}`);
   if (levels !== undefined && !(Number.isInteger(levels) && levels >= 1 && levels <= MOST))
     throw new InvalidInput(`a pyramid should have 1 to ${MOST} coarser levels, found ${levels}`);
   if (error !== undefined && !(error > 0)) throw new InvalidInput(`the error should be above 0, found ${error}`);
+}
+
+export async function planLevels(dataset: VectorDataset, options: PyramidOptions): Promise<LevelPlan[]> {
+  checkPyramid(options);
+  const { factor = 2, levels, error } = options;
+  const geometry = dataset.geometries[0];
+  const keep = options.keep ?? (geometry === "streamlines" ? 0.5 : 1);
   const source = await dataset.source(0, options);
   const { chunkShape, vertices = 0 } = await dataset.describe(0, options);
   const looked = await look(source, options);
