@@ -1,4 +1,4 @@
 import { fuzzSuite } from "./suite.js";
 import { surfaceTargets } from "./targets-interchange-surfaces.js";
 
-fuzzSuite(surfaceTargets, 1000);
+fuzzSuite(surfaceTargets);
