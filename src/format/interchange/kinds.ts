@@ -56,6 +56,7 @@ export const kinds: readonly Kind[] = [
     extensions: ["npz"],
     load: async () => ({ file: (await import("./npy-table.js")).npz }),
   },
+  { id: "arrow", name: "Arrow table", extensions: ["arrow", "feather"], load: () => import("./arrow.js") },
 ];
 
 /** The kind of a file by its name; undefined where no kind has such names. */

@@ -124,7 +124,7 @@ function typeOf({
 }
 
 /** Values that stand for none, which no other value is. */
-function withAbsent(type: Typed): Typed {
+export function withAbsent(type: Typed): Typed {
   const { dtype } = type;
   if (dtype.kind === "bool") return { dtype: { kind: "uint", size: 1, endian: "little" }, absent: 255 };
   if (dtype.kind === "uint" && dtype.size === 8) return { ...type, absent: U64.MAX };

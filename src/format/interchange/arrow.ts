@@ -1,0 +1,197 @@
+/**
+ * Arrow tables: IPC files (Feather 2) and streams, through flechette; record batches are pieces. The library reads bytes in memory, so the file is
+ * read whole, within limits.resultBytes; buffers are unpacked by our own codecs, and to no more than limits allow. What the library
+ * throws at bytes that it does not understand is Corrupt.
+ */
+import type { Batch as ArrowBatch, Column as ArrowColumn, DataType as ArrowType } from "@uwdata/flechette";
+import type { DataType } from "../../bytes/dtype.js";
+import { loadZstdDecoder } from "../../codec/zstd.js";
+import { Corrupt, LimitExceeded, OctavoError } from "../../errors.js";
+import { decodedCap, withLimits } from "../../limits.js";
+import type { AttributeInfo } from "../../model/attributes.js";
+import { whole } from "./file.js";
+import { decodeLz4Frame } from "./lz4-frame.js";
+import { filling, type ParquetColumn, withAbsent } from "./parquet-columns.js";
+import { type Table, tableContent } from "./table.js";
+import type { FileFormat, OpenFileOptions } from "./types.js";
+
+export const file: FileFormat = {
+  async open(input, options) {
+    const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
+    try {
+      return tableContent(await arrowTable(bytes, input.where, options), options.table);
+    } catch (cause) {
+      throw damaged(input.where, cause);
+    }
+  },
+};
+
+function damaged(where: string, cause: unknown): unknown {
+  if (cause instanceof OctavoError || (cause as Error)?.name === "AbortError") return cause;
+  return new Corrupt(`${where} is damaged: ${(cause as Error)?.message ?? String(cause)}`, { where, cause });
+}
+
+async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOptions): Promise<Table> {
+  const limits = withLimits(options.limits);
+  const [{ CompressionType, setCompressionCodec, tableFromIPC }, zstd] = await Promise.all([
+    import("@uwdata/flechette"),
+    loadZstdDecoder(),
+  ]);
+  const sized = (packed: Uint8Array, size: number | undefined): number => {
+    const most = decodedCap(packed.length, limits);
+    if (size !== undefined && Number.isInteger(size) && size >= 0 && size <= most) return size;
+    throw new LimitExceeded(
+      `${where} has a buffer of ${size} bytes in ${packed.length}, at most ${most} are unpacked`,
+      { where },
+    );
+  };
+  const encode = (): never => {
+    throw new Error("nothing is packed here");
+  };
+  setCompressionCodec(CompressionType.LZ4_FRAME, {
+    encode,
+    decode: (packed, size) => decodeLz4Frame(packed, sized(packed, size)),
+  });
+  setCompressionCodec(CompressionType.ZSTD, {
+    encode,
+    decode: (packed, size) => zstd.decompress(packed, sized(packed, size), limits),
+  });
+  const table = tableFromIPC(bytes, { useBigInt: true });
+  const notes: string[] = [];
+  const columns = new Map<string, { readonly own: ParquetColumn; readonly data: readonly ArrowBatch<unknown>[] }>();
+  for (const [i, { name, type }] of table.schema.fields.entries()) {
+    const column = table.getChildAt(i) as ArrowColumn<unknown>;
+    const own = columnOf(name, type, column);
+    if (own === undefined)
+      notes.push(`The column ${name} has values that are no numbers, texts or lists of one length, and is left out.`);
+    else columns.set(name, { own, data: column.data as readonly ArrowBatch<unknown>[] });
+  }
+  const [first] = columns.values();
+  const counts = (first?.data ?? []).map(({ length }) => length);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (!(total <= limits.chunkBytes / 8) || counts.some((count) => !(Number.isInteger(count) && count >= 0)))
+    throw new LimitExceeded(`${where} has ${total} rows, at most ${limits.chunkBytes / 8} are read`, { where });
+  return {
+    where,
+    version: "Arrow",
+    columns: [...columns.values()].map(({ own }) => own.info),
+    rows: total,
+    notes,
+    async index() {
+      const starts = counts.map((_, piece) => counts.slice(0, piece).reduce((sum, count) => sum + count, 0));
+      return {
+        types: new Map([...columns].map(([name, { own }]) => [name, own.info])),
+        rows: Uint32Array.from(counts),
+        bytes: Float64Array.from(counts, (count) => (total === 0 ? 0 : (bytes.length * count) / total)),
+        async read(piece, names) {
+          try {
+            return new Map(
+              names.map((name) => {
+                const { own, data } = columns.get(name)!;
+                const fill = filling(own, counts[piece]!, where);
+                fill.put(valuesOf(data[piece]!, own), 0, starts[piece]!);
+                return [name, fill.done(starts[piece]!)];
+              }),
+            );
+          } catch (cause) {
+            throw damaged(where, cause);
+          }
+        },
+      };
+    },
+  };
+}
+
+/** By the numbers of Arrow's schema. */
+const TYPES = {
+  int: 2,
+  float: 3,
+  utf8: 5,
+  bool: 6,
+  date: 8,
+  time: 9,
+  timestamp: 10,
+  list: 12,
+  fixedList: 16,
+  duration: 18,
+  largeUtf8: 20,
+  largeList: 21,
+  utf8View: 24,
+  dictionary: -1,
+};
+const UNITS = ["s", "ms", "us", "ns"];
+
+type Field = ArrowType & {
+  readonly bitWidth?: number;
+  readonly signed?: boolean;
+  readonly precision?: number;
+  readonly unit?: number;
+  readonly stride?: number;
+  readonly dictionary?: ArrowType;
+  readonly children?: readonly { readonly type: ArrowType }[];
+};
+
+function typeOf({
+  typeId,
+  bitWidth = 64,
+  signed,
+  precision,
+  unit,
+  dictionary,
+}: Field): Pick<AttributeInfo, "dtype" | "unit"> | undefined {
+  const number = (kind: "int" | "uint" | "float", size: number): { dtype: DataType } => ({
+    dtype: { kind, size, endian: "little" } as DataType,
+  });
+  switch (typeId) {
+    case TYPES.int:
+      return number(signed === false ? "uint" : "int", bitWidth / 8);
+    case TYPES.float:
+      return number("float", precision === 2 ? 8 : 4); // halves as float32
+    case TYPES.bool:
+      return { dtype: { kind: "bool", size: 1 } };
+    case TYPES.utf8:
+    case TYPES.largeUtf8:
+    case TYPES.utf8View:
+      return { dtype: { kind: "string" } };
+    case TYPES.timestamp:
+    case TYPES.duration:
+      return { ...number("int", 8), unit: UNITS[unit ?? 1]! };
+    case TYPES.dictionary:
+      return dictionary && typeOf(dictionary as Field);
+    default:
+      return undefined;
+  }
+}
+
+function columnOf(name: string, type: ArrowType, column: ArrowColumn<unknown>): ParquetColumn | undefined {
+  const own = type as Field;
+  const isList = own.typeId === TYPES.fixedList || own.typeId === TYPES.list || own.typeId === TYPES.largeList;
+  const found = typeOf(isList ? ((own.children?.[0]?.type ?? type) as Field) : own);
+  const channels = !isList
+    ? 1
+    : (own.stride ?? (column.length > 0 ? (column.at(0) as ArrayLike<unknown> | null)?.length : 1) ?? 0);
+  if (found === undefined || !(channels >= 1 && channels <= 1024)) return undefined;
+  const nullable = !isList && column.data.some(({ nullCount }) => nullCount > 0);
+  return { info: { name, channels, ...(nullable ? withAbsent(found) : found) }, isList, nullable };
+}
+
+/** Numbers as they lie in the file; everything else one by one. */
+function valuesOf(batch: ArrowBatch<unknown>, { info, isList, nullable }: ParquetColumn): ArrayLike<unknown> {
+  const { length, values, type } = batch as ArrowBatch<unknown> & {
+    readonly values?: ArrayLike<unknown>;
+    readonly type: Field;
+  };
+  const { typeId } = type;
+  const raw =
+    !isList &&
+    (typeId === TYPES.int ||
+      typeId === TYPES.timestamp ||
+      typeId === TYPES.duration ||
+      (typeId === TYPES.float && type.precision !== 0));
+  if (raw && values !== undefined && values.length >= length) {
+    if (!nullable) return (values as Float64Array).subarray(0, length);
+    return Array.from({ length }, (_, i) => (batch.at(i) === null ? null : values[i]));
+  }
+  if (values !== undefined && raw) throw new Corrupt(`the column ${info.name} has fewer values than rows`);
+  return Array.from({ length }, (_, i) => batch.at(i));
+}
