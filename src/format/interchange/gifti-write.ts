@@ -9,7 +9,7 @@ import type { Sink } from "../../store/types.js";
 import { encodeBase64 } from "./base64.js";
 import { type Spool, spoolIn } from "./spool.js";
 import { FLOAT32, INT32 } from "./surface.js";
-import { batchesOf, lanes, lossesOf, OBJECT_ID, objectOfVertices, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, lanes, lossesOf, OBJECT_ID, objectOfVertices, tellRepeats } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 import { escapeXml } from "./xml.js";
 
@@ -17,7 +17,6 @@ export async function writeGifti(sink: Sink, data: FileData, options: WriteFileO
   const losses = lossesOf(data, "GIFTI", ["mesh", "points"]);
   const batches = await batchesOf(data, options);
   const mesh = data.geometry === "mesh";
-  if (batches.double) losses.add("coordinates are float32 in GIFTI");
   const own = batches.several && mesh ? [OBJECT_ID] : [];
   const wait = (list: readonly AttributeInfo[]) =>
     lanes(list, losses, true).map((lane) => ({ lane, spool: spoolIn(options.scratch) }));
@@ -29,7 +28,7 @@ export async function writeGifti(sink: Sink, data: FileData, options: WriteFileO
     const rows = batch.positions.length / 3;
     const columns = new Map(batch.vertexColumns);
     if (own.length > 0) columns.set(OBJECT_ID.name, { info: OBJECT_ID, values: objectOfVertices(batch) });
-    await points.write(bytesOf(Float32Array.from(batch.positions)));
+    await points.write(bytesOf(asFloat32(batch.positions, "GIFTI", losses)));
     for (const { lane, spool } of vertexData) await spool.write(bytesOf(lane.values(columns, rows)));
     const ends = batch.links?.ends ?? new Uint32Array();
     await faces.write(bytesOf(Int32Array.from(ends, (end) => end + first)));

@@ -9,7 +9,7 @@ import type { Batch } from "../../model/vectors.js";
 import { pick } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
 import { type Spool, spoolIn } from "./spool.js";
-import { batchesOf, endsOf, type Lane, lanes, linksByPart, lossesOf, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, endsOf, type Lane, lanes, linksByPart, lossesOf, tellRepeats } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const KNOWN: ReadonlyMap<string, string> = new Map([
@@ -45,10 +45,10 @@ export async function writeGlb(sink: Sink, data: FileData, options: WriteFileOpt
     false,
   );
   const batches = await batchesOf(data, options);
-  if (batches.double) losses.add("coordinates are float32 in glTF");
   const parts: Parts = { views: [], accessors: [], meshes: [], nodes: [], spool: spoolIn(options.scratch) };
   let [vertices, objects] = [0, 0];
-  for await (const { batch } of batches) {
+  for await (const { batch: given } of batches) {
+    const batch = { ...given, positions: asFloat32(given.positions, "glTF", losses) };
     tellRepeats(batch, losses);
     vertices += batch.positions.length / 3;
     objects += batch.repeats ? 0 : batch.ids.length;
@@ -71,7 +71,7 @@ async function putBatch(batch: Batch, list: readonly Lane[], parts: Parts, losse
     const [from, to] = [starts[part]!, starts[part + 1]!];
     if (from === to) continue;
     const attributes: { [name: string]: WritableJson } = {
-      POSITION: await putPositions(positions.subarray(3 * from, 3 * to), parts),
+      POSITION: await putPositions(positions.subarray(3 * from, 3 * to) as Float32Array, parts),
     };
     for (const { lane, values: all } of values) {
       const { name, channels } = lane.info;
@@ -95,8 +95,7 @@ async function putBatch(batch: Batch, list: readonly Lane[], parts: Parts, losse
   }
 }
 
-async function putPositions(positions: ArrayLike<number>, parts: Parts): Promise<number> {
-  const values = Float32Array.from(positions);
+async function putPositions(values: Float32Array, parts: Parts): Promise<number> {
   const [min, max] = [[0, 1, 2].map((k) => values[k]!), [0, 1, 2].map((k) => values[k]!)];
   for (let i = 0; i < values.length; i++) {
     if (values[i]! < min[i % 3]!) min[i % 3] = values[i]!;

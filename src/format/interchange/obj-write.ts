@@ -11,7 +11,7 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
   const kinds = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
   const losses = lossesOf(data, "OBJ", kinds, ["object", "group"]);
   const named = schema.object.some(({ name, dtype }) => name === "name" && dtype.kind === "string");
-  tellLeft(data, losses, named);
+  tellLeft(data, losses);
   const batches = await batchesOf(data, options);
   const groupsOf = await groupNames(data);
   const out = textSink(sink);
@@ -27,6 +27,7 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
       const row = batch.objects[part]!;
       if (row >= 0 && geometry !== "points") {
         const id = batch.ids[row]!;
+        if (named && id !== BigInt(objects + row)) losses.add("objects have their names in OBJ, and no ids besides");
         const name = named ? String(batch.objectColumns.get("name")?.values[row] ?? "") : String(id);
         if (named || batches.several || id !== 0n) await out.write(`o ${oneLine(name)}\n`);
         const groups = groupsOf.get(id);
@@ -56,14 +57,13 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
   return { vertices, objects, losses: [...losses] };
 }
 
-function tellLeft({ schema, geometry }: FileData, losses: Set<string>, named: boolean): void {
+function tellLeft({ schema, geometry }: FileData, losses: Set<string>): void {
   const left = [
     ...schema.vertex.filter(({ name, channels }) => !isKnown(name, channels, 1)).map(({ name }) => name),
     ...schema.link.filter(({ name, channels }) => !isKnown(name, channels, 3)).map(({ name }) => `link.${name}`),
     ...schema.object.filter(({ name }) => name !== "name").map(({ name }) => `object.${name}`),
   ];
   if (left.length > 0) losses.add(`OBJ has no attributes but normal, uv and color: ${left.join(", ")} are left out`);
-  if (named) losses.add("objects have their names in OBJ, and no ids besides");
   if (geometry === "graph" || geometry === "skeletons")
     losses.add("edges are lines in OBJ, and its readers give a path for each");
 }

@@ -3,7 +3,7 @@ import { encodeUtf8 } from "../../bytes/text.js";
 import type { Batch } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import { spoolIn } from "./spool.js";
-import { batchesOf, lossesOf, shortText, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, lossesOf, shortText, tellRepeats } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 export async function writeStl(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
@@ -19,11 +19,11 @@ export async function writeStl(sink: Sink, data: FileData, options: WriteFileOpt
   ];
   if (left.length > 0) losses.add(`STL has no attributes but normals of faces: ${left.join(", ")} are left out`);
   const batches = await batchesOf(data, options);
-  if (batches.double) losses.add("coordinates are float32 in STL");
   if (batches.several && !text) losses.add("objects are one in a binary STL");
   const spool = spoolIn(options.scratch);
   let [vertices, objects, faces] = [0, 0, 0];
-  for await (const { batch } of batches) {
+  for await (const { batch: given } of batches) {
+    const batch = { ...given, positions: asFloat32(given.positions, "STL", losses) };
     tellRepeats(batch, losses);
     tellLoose(batch, losses);
     vertices += batch.positions.length / 3;

@@ -4,7 +4,7 @@ import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
 import type { AttributeInfo } from "../../model/attributes.js";
-import type { Batch, Columns, Domain, Geometry } from "../../model/vectors.js";
+import type { Batch, Columns, Domain, Geometry, Positions } from "../../model/vectors.js";
 import { absentColumn } from "../../query/columns.js";
 import type { FileData, WriteFileOptions } from "./types.js";
 
@@ -142,6 +142,14 @@ export function lossesOf(
 /** What repeated vertices mean in a file of which each vertex has one place. */
 export function tellRepeats({ repeats }: Batch, losses: Set<string>): void {
   if (repeats) losses.add("vertices of links between objects are written a second time, with these links");
+}
+
+/** Positions for files that have float32 only; told where that changes any. */
+export function asFloat32(positions: Positions, what: string, losses: Set<string>): Float32Array {
+  if (positions instanceof Float32Array) return positions;
+  const out = Float32Array.from(positions);
+  if (out.some((value, i) => value !== positions[i])) losses.add(`coordinates are rounded to float32 in ${what}`);
+  return out;
 }
 
 /** The shortest text of a float32, which reads as the same float32. */
