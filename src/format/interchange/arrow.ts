@@ -9,6 +9,7 @@ import { loadZstdDecoder } from "../../codec/zstd.js";
 import { Corrupt, LimitExceeded, OctavoError } from "../../errors.js";
 import { decodedCap, withLimits } from "../../limits.js";
 import type { AttributeInfo } from "../../model/attributes.js";
+import { writeArrow } from "./arrow-write.js";
 import { whole } from "./file.js";
 import { decodeLz4Frame } from "./lz4-frame.js";
 import { filling, type ParquetColumn, withAbsent } from "./parquet-columns.js";
@@ -24,6 +25,7 @@ export const file: FileFormat = {
       throw damaged(input.where, cause);
     }
   },
+  write: writeArrow,
 };
 
 function damaged(where: string, cause: unknown): unknown {
