@@ -9,8 +9,10 @@ import type { VectorDescription } from "../format/zarr-vectors/write/description
 import { withLimits } from "../limits.js";
 import type { AttributeInfo } from "../model/attributes.js";
 import type { ReadOptions } from "../model/dataset.js";
-import type { Batch, Columns, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
+import type { Batch, Columns, Geometry, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
 import { pickRows } from "../query/columns.js";
+import type { Store } from "../store/types.js";
+import { Seen, unseenObjects } from "./empty.js";
 
 export interface Feed extends FileData {
   /** Vertices per link; 0 where there are none. */
@@ -21,6 +23,8 @@ export interface Feed extends FileData {
   readonly losses: readonly string[];
   /** How a store of it was laid out, where it comes from one. */
   readonly layout?: Pick<VectorDescription, "chunkShape" | "binShape"> | undefined;
+  /** What it is made of, where that is more than one. */
+  readonly origins?: readonly { readonly url: string; readonly store?: Store }[] | undefined;
 }
 
 export interface FeedOptions extends ReadOptions {
@@ -41,6 +45,24 @@ export function readingWithin({ signal, limits, maxMemory = MEMORY }: FeedOption
     batchVertices: Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX))),
   };
 }
+
+const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
+
+/** Objects that are there, and have nothing. */
+const withoutVertices = (ids: Ids, objectColumns: Columns, level: number, geometry: Geometry, dims: number): Batch => ({
+  level,
+  geometry,
+  dims,
+  positions: new Float32Array(),
+  parts: new Uint32Array(ids.length + 1),
+  objects: Int32Array.from(ids, (_, row) => row),
+  ids,
+  links: undefined,
+  fragments: undefined,
+  vertexColumns: new Map(),
+  objectColumns,
+  chunk: undefined,
+});
 
 export async function feedOf(dataset: VectorDataset, query: Query, options: FeedOptions = {}): Promise<Feed> {
   const reading = readingWithin(options);
@@ -71,16 +93,26 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
 
   async function* batches(wanted: SelectOptions = {}): AsyncGenerator<Batch> {
     const total = onProgress === undefined ? 0 : (await selection.count(reading)).vertices;
-    const seen = new Set<bigint>();
+    const [seen, whole] = [new Set<bigint>(), new Seen()];
     let done = 0;
     for await (const batch of selection.batches({ ...reading, attributes, ...wanted })) {
       yield batch;
       if (batch.repeats === true) continue;
-      if (!isWhole) for (const id of batch.ids) seen.add(id);
+      if (isWhole) whole.add(batch.ids);
+      else for (const id of batch.ids) seen.add(id);
       done += batch.positions.length / batch.dims;
       onProgress?.({ done, total: Math.max(done, total), unit: "vertices" });
     }
     members = seen;
+    if (!isWhole || source.objects === undefined) return;
+    const names = wanted.attributes === undefined ? asked("object").map(({ name }) => name) : [];
+    let empty = 0;
+    for await (const { ids, objectColumns } of unseenObjects(source.objects, whole, names, reading)) {
+      empty += ids.length;
+      if (PATHS.includes(geometry!)) yield withoutVertices(ids, objectColumns, level, geometry!, axes.length);
+    }
+    const told = `${url}: ${empty} objects without vertices`;
+    if (empty > 0 && !PATHS.includes(geometry!) && !losses.includes(told)) losses.push(told);
   }
 
   async function groups(): Promise<{ readonly members: readonly Ids[]; readonly columns: Columns }> {

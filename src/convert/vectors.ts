@@ -23,6 +23,7 @@ import { type ScratchPlace, scratchIn } from "../store/scratch.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
 import { byObject } from "./by-object.js";
+import { Seen, unseenObjects } from "./empty.js";
 import { MEMORY, readingWithin } from "./feed.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 
@@ -260,13 +261,16 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
   const reading = { signal, limits };
   const from = await source.source(level, reading, geometry);
   const schema = await from.schema(reading);
-  const total = source.levels.reduce((sum, own) => sum + (own.vertices ?? 0), 0);
+  const said = source.levels.reduce((sum, own) => sum + (own.vertices ?? 0), 0);
+  const total =
+    said > 0 || onProgress === undefined ? said : (await source.select({ level, geometry }).count(reading)).vertices;
   const keepsFragments = (from.objects !== undefined || geometry !== "points") && !shares;
   for (const { name } of keepsFragments ? [] : schema.fragment)
     if (name !== "object_id") lose(`the fragment attribute ${name} of level ${level}: there are other fragments`);
   for (const { name, categories } of [...schema.object, ...schema.group])
     if (categories !== undefined) lose(`that ${name} of level ${level} is a dictionary: every row has its text`);
   const scratch = scratchIn(aside, maxMemory / 4, signal);
+  const seen = new Seen();
   try {
     const ordered = await byObject(from, scratch, reading);
     const { levels, axes } = source;
@@ -279,6 +283,7 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
       await writer.add({ ...batch, objectColumns, fragments: keepsFragments ? batch.fragments : undefined });
       if (batch.repeats === true) continue;
       if (level === 0) renumbered(copy, batch.ids);
+      seen.add(batch.ids);
       vertices.done += batch.positions.length / batch.dims;
       objects.done += batch.ids.length;
       onProgress?.({ done: vertices.done, total: Math.max(total, vertices.done), unit: "vertices" });
@@ -286,7 +291,7 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
   } finally {
     await scratch.clear();
   }
-  if (from.objects !== undefined) await copyEmpty(copy, from.objects, schema, level, writer, reading);
+  if (from.objects !== undefined) await copyEmpty(copy, from.objects, schema, level, writer, reading, seen);
   await copyGroups(copy, level, writer, schema);
 }
 
@@ -302,8 +307,6 @@ function renumbered({ options, numbers, lose }: Streamed, ids: Batch["ids"]): vo
   }
 }
 
-const ROWS = 1 << 14; // objects that are looked at together
-
 /** Objects without vertices, which no batch has. */
 async function copyEmpty(
   copy: Streamed,
@@ -312,15 +315,12 @@ async function copyEmpty(
   level: number,
   writer: VectorLevelWriter,
   options: ReadOptions,
+  seen: Seen,
 ): Promise<void> {
   const names = schema.object.map(({ name }) => name).filter((name) => level === 0 || name !== RENUMBERED);
-  for (let from = 0; from < objects.rows; from += ROWS) {
-    const all = Uint32Array.from({ length: Math.min(ROWS, objects.rows - from) }, (_, i) => from + i);
-    const { offsets } = await objects.place(all, options);
-    const rows = all.filter((_, i) => offsets[i] === offsets[i + 1]);
-    if (rows.length === 0) continue;
-    const [ids, objectColumns] = await Promise.all([objects.ids(rows, options), objects.columns(names, rows, options)]);
+  for await (const { ids, objectColumns } of unseenObjects(objects, seen, names, options)) {
     if (level === 0) renumbered(copy, ids);
+    copy.objects.done += ids.length;
     await writer.add({
       positions: new Float32Array(),
       parts: Uint32Array.of(0),
