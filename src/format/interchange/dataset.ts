@@ -3,7 +3,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { VectorDataset } from "../../model/vectors.js";
 import { select } from "../../query/select.js";
 import { rowDataset } from "../rows/row-dataset.js";
-import { rowSource } from "../rows/row-source.js";
+import { type Ids, rowSource } from "../rows/row-source.js";
 import { once } from "../zarr-vectors/nodes/once.js";
 import type { FileContent, PieceIndex } from "./types.js";
 
@@ -19,7 +19,7 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
   const everywhere = axes.map(() => Number.POSITIVE_INFINITY);
   const index = once((options) => content.index({ ...options, limits: options.limits ?? limits }));
   const source = once(async (options) => {
-    const { schema, objects, vertices, bytes, boxes, groups, load } = await index(options);
+    const { schema, objects, empty, vertices, bytes, boxes, groups, load } = await index(options);
     return rowSource({
       level: 0,
       dims,
@@ -30,6 +30,7 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
       coords: Int32Array.from(vertices, (_, piece) => piece),
       boxes,
       objects,
+      empty,
       groups,
       vertices: (piece) => vertices[piece]!,
       async *load(pieces, now) {
@@ -63,7 +64,12 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
     attributes: content.attributes ?? {},
     notes: content.notes ?? [],
     headers: async () => new Map(header === undefined ? [] : [[id, header]]),
-    ids: async (_level, options) => (await index(options)).objects?.ids ?? new BigInt64Array(),
+    async ids(_level, options) {
+      const { objects, empty = new Uint32Array() } = await index(options);
+      if (objects === undefined || empty.length === 0) return objects?.ids ?? new BigInt64Array();
+      const without = new Set(empty);
+      return objects.ids.filter((_: bigint, row: number) => !without.has(row)) as Ids;
+    },
     plan: (query, _level, options) => select(own, query).plan(options),
   });
   return { ...dataset, content, index };

@@ -42,6 +42,7 @@ export async function filtered(
   return {
     ...index,
     objects: { ids: keptIds, starts: keptStarts },
+    empty: index.empty && rowsAfter(index.empty, placeOf(rows, ids.length)),
     vertices,
     groups: index.groups && regrouped(index.groups, rows, ids.length),
     load: async (p, now) => pickParts(await index.load(p, now), kept[p]!, dims),
@@ -50,11 +51,19 @@ export async function filtered(
 
 /** Groups of the rows that stay, as new rows. */
 function regrouped({ members, columns }: RowGroups, rows: Uint32Array, before: number): RowGroups {
+  const place = placeOf(rows, before);
+  return { members: members.map((group) => rowsAfter(group, place)), columns };
+}
+
+/** Where each of the rows before is among those that stay; −1 where it is not. */
+function placeOf(rows: Uint32Array, before: number): Int32Array {
   const place = new Int32Array(before).fill(-1);
   for (const [i, row] of rows.entries()) place[row] = i;
-  const kept = members.map((group) => Uint32Array.from([...group].map((row) => place[row]!).filter((row) => row >= 0)));
-  return { members: kept, columns };
+  return place;
 }
+
+const rowsAfter = (rows: Uint32Array, place: Int32Array): Uint32Array =>
+  rows.filter((row) => place[row]! >= 0).map((row) => place[row]!);
 
 /** These parts of a piece of paths. */
 function pickParts(piece: Piece, parts: Uint32Array, dims: number): Piece {

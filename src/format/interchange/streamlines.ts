@@ -23,6 +23,7 @@ export class Stretches {
   readonly bytes: number[] = [];
   readonly vertices: number[] = [];
   readonly #starts: number[] = [0];
+  readonly #empty: number[] = [];
   #from: number;
   #end: number;
   #vertices = 0;
@@ -36,6 +37,7 @@ export class Stretches {
 
   /** A streamline ends at that byte. */
   add(vertices: number, end: number): void {
+    if (vertices === 0) this.#empty.push(this.objects);
     this.objects++;
     this.#vertices += vertices;
     this.#end = end;
@@ -52,10 +54,11 @@ export class Stretches {
   }
 
   /** After the last one. */
-  done(): Pick<PieceIndex, "objects" | "vertices" | "bytes"> {
+  done(): Pick<PieceIndex, "objects" | "empty" | "vertices" | "bytes"> {
     if (this.objects > this.#starts.at(-1)!) this.#cut();
     return {
       objects: { ids: numbered(this.objects), starts: Uint32Array.from(this.#starts) },
+      empty: Uint32Array.from(this.#empty),
       vertices: Uint32Array.from(this.vertices),
       bytes: Float64Array.from(this.bytes),
     };

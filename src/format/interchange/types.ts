@@ -70,6 +70,8 @@ export interface PieceIndex {
   readonly schema: Schema;
   /** Piece p has the objects starts[p] up to starts[p + 1]; undefined: points that stand for themselves. */
   readonly objects: { readonly ids: Ids; readonly starts: Uint32Array } | undefined;
+  /** The rows of objects without vertices, ascending. */
+  readonly empty?: Uint32Array | undefined;
   /** Vertices of each piece. */
   readonly vertices: Uint32Array;
   /** Bytes in the file of each piece. */

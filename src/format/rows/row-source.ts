@@ -48,6 +48,8 @@ export interface RowTable {
   readonly boxes: Float64Array | undefined;
   /** The objects: piece p has the rows starts[p] up to starts[p + 1]. undefined: points that stand for themselves. */
   readonly objects: { readonly ids: Ids; readonly starts: Uint32Array } | undefined;
+  /** The rows of objects without vertices, ascending, where they are known before pieces are read. */
+  readonly empty?: Uint32Array | undefined;
   /** These pieces, each once, as they come. */
   load(pieces: readonly number[], options: ReadOptions): AsyncIterable<readonly [piece: number, decoded: Piece]>;
   /** Attributes of objects that no piece holds. */
@@ -177,9 +179,10 @@ type Pieces = (wanted: readonly number[], options?: ReadOptions) => AsyncIterabl
 
 function objectsOf(
   { ids, starts }: NonNullable<RowTable["objects"]>,
-  { columns, groups }: RowTable,
+  { columns, groups, empty }: RowTable,
   pieces: Pieces,
 ): ObjectSource {
+  const isEmpty = new Set(empty);
   const pieceOf = (row: number): number => {
     let [low, high] = [0, starts.length - 1];
     while (low + 1 < high) {
@@ -189,14 +192,16 @@ function objectsOf(
     }
     return low;
   };
-  const place = (rows: Uint32Array): Placement => {
+  /** One part for each of the rows. */
+  const parts = (rows: Uint32Array): Pick<Placement, "chunk" | "first"> => {
     const chunk = Int32Array.from(rows, pieceOf);
-    return {
-      offsets: Uint32Array.from({ length: rows.length + 1 }, (_, i) => i),
-      chunk,
-      first: rows.map((row, i) => row - starts[chunk[i]!]!),
-      count: new Uint32Array(rows.length).fill(1),
-    };
+    return { chunk, first: rows.map((row, i) => row - starts[chunk[i]!]!) };
+  };
+  const place = (rows: Uint32Array): Placement => {
+    const filled = isEmpty.size === 0 ? rows : rows.filter((row) => !isEmpty.has(row));
+    const offsets = new Uint32Array(rows.length + 1);
+    for (const [i, row] of rows.entries()) offsets[i + 1] = offsets[i]! + (isEmpty.has(row) ? 0 : 1);
+    return { offsets, ...parts(filled), count: new Uint32Array(filled.length).fill(1) };
   };
   let finder: ((id: bigint) => number) | undefined;
   return {
@@ -215,7 +220,7 @@ function objectsOf(
     async *joints() {},
     async columns(names, rows, options) {
       if (names.length === 0) return new Map();
-      if (columns === undefined) return gather(names, rows, place(rows), pieces, options);
+      if (columns === undefined) return gather(names, rows, parts(rows), pieces, options);
       return columns(names, pick(ids, rows), options);
     },
     group: async (group) => groups?.members[group],
@@ -236,7 +241,7 @@ function pick(ids: Ids, rows: Uint32Array): Ids {
 async function gather(
   names: readonly string[],
   rows: Uint32Array,
-  { chunk, first }: Placement,
+  { chunk, first }: Pick<Placement, "chunk" | "first">,
   pieces: Pieces,
   options: ReadOptions | undefined,
 ): Promise<Columns> {
