@@ -9,7 +9,17 @@ import type { Batch } from "../../model/vectors.js";
 import { pick } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
 import { type Spool, spoolIn } from "./spool.js";
-import { asFloat32, batchesOf, endsOf, type Lane, lanes, linksByPart, lossesOf, tellRepeats } from "./surface-write.js";
+import {
+  asFloat32,
+  batchesOf,
+  endsOf,
+  type Lane,
+  lanes,
+  linksByPart,
+  lossesOf,
+  nameOf,
+  tellRepeats,
+} from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const KNOWN: ReadonlyMap<string, string> = new Map([
@@ -85,11 +95,11 @@ async function putBatch(batch: Batch, list: readonly Lane[], parts: Parts, losse
       primitive.indices = await put(own, 1, parts, { target: 34963 });
     }
     const row = geometry === "points" ? -1 : objects[part]!;
-    const name = row < 0 ? undefined : batch.objectColumns.get("name")?.values[row];
+    const name = row < 0 ? undefined : nameOf(batch, row);
     const mesh = parts.meshes.push({ primitives: [primitive] }) - 1;
     parts.nodes.push({
       mesh,
-      ...(typeof name === "string" ? { name } : {}),
+      ...(name === undefined ? {} : { name }),
       ...(row < 0 ? {} : { extras: { id: String(ids[row]) } }),
     });
   }

@@ -2,15 +2,14 @@
 import type { Batch, Columns } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import type { Ids } from "../rows/row-source.js";
-import { batchesOf, endsOf, lanes, linksByPart, lossesOf, shortText, tellRepeats } from "./surface-write.js";
+import { batchesOf, endsOf, lanes, linksByPart, lossesOf, nameOf, shortText, tellRepeats } from "./surface-write.js";
 import { textSink } from "./text-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 export async function writeObj(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
-  const { geometry, schema } = data;
+  const { geometry } = data;
   const kinds = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
   const losses = lossesOf(data, "OBJ", kinds, ["object", "group"]);
-  const named = schema.object.some(({ name, dtype }) => name === "name" && dtype.kind === "string");
   tellLeft(data, losses);
   const batches = await batchesOf(data, options);
   const groupsOf = await groupNames(data);
@@ -27,9 +26,10 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
       const row = batch.objects[part]!;
       if (row >= 0 && geometry !== "points") {
         const id = batch.ids[row]!;
-        if (named && id !== BigInt(objects + row)) losses.add("objects have their names in OBJ, and no ids besides");
-        const name = named ? String(batch.objectColumns.get("name")?.values[row] ?? "") : String(id);
-        if (named || batches.several || id !== 0n) await out.write(`o ${oneLine(name)}\n`);
+        const name = nameOf(batch, row);
+        if (name !== undefined && id !== BigInt(objects + row))
+          losses.add("objects have their names in OBJ, and no ids besides");
+        if (name !== undefined || batches.several || id !== 0n) await out.write(`o ${name ?? id}\n`);
         const groups = groupsOf.get(id);
         if (groups !== undefined) await out.write(`g ${groups.join(" ")}\n`);
       }
@@ -160,5 +160,3 @@ async function groupNames(data: FileData): Promise<Map<bigint, string[]>> {
   }
   return out;
 }
-
-const oneLine = (name: string): string => name.replace(/\s+/g, " ").trim();

@@ -209,6 +209,24 @@ describe("OBJ", () => {
     );
   });
 
+  it("knows names of a fixed length and categories", async () => {
+    const dataset = await opened(file, OBJECTS);
+    const batch = await dataset.select().read();
+    for (const name of [
+      {
+        info: { name: "name", dtype: { kind: "utf32", size: 20, endian: "little" }, channels: 1 },
+        values: ["left", "right"],
+      },
+      {
+        ...column("name", Uint8Array.of(1, 0)),
+        info: { ...column("name", Uint8Array.of()).info, categories: ["right", "left"] },
+      },
+    ] as const) {
+      const { bytes } = await written(file, dataWith([{ ...batch, objectColumns: columns(name) }]));
+      expect(plain(await readFrom(file, bytes)).objectColumns.name?.values).toEqual(["left", "right"]);
+    }
+  });
+
   it("tells what it cannot hold", async () => {
     const heat = column("heat", Float32Array.of(1, 2, 3));
     const dataset = await opened(file, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");

@@ -3,7 +3,7 @@ import { encodeUtf8 } from "../../bytes/text.js";
 import type { Batch } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import { spoolIn } from "./spool.js";
-import { asFloat32, batchesOf, lossesOf, shortText, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, lossesOf, nameOf, shortText, tellRepeats } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 export async function writeStl(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
@@ -93,8 +93,7 @@ function solids(batch: Batch): string {
   const { positions, links, parts, objects, ids } = batch;
   const ends = links?.ends ?? new Uint32Array();
   const texts = Array.from(objects, (row) => {
-    const name = row < 0 ? "" : String(batch.objectColumns.get("name")?.values[row] ?? ids[row]);
-    return { name: name.replace(/\s+/g, " ").trim(), facets: [] as string[] };
+    return { name: row < 0 ? "" : (nameOf(batch, row) ?? String(ids[row])), facets: [] as string[] };
   });
   const normal = new Float64Array(3);
   const short = (value: number): string => shortText(Math.fround(value));

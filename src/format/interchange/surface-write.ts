@@ -139,6 +139,14 @@ export function lossesOf(
   return losses;
 }
 
+/** The name of an object, where it has one: text, of a fixed length or any, or a category. */
+export function nameOf({ objectColumns }: Batch, row: number): string | undefined {
+  const own = objectColumns.get("name");
+  const value = own?.values[row];
+  const name = own?.info.categories?.[Number(value)] ?? value;
+  return typeof name === "string" ? name.replace(/\s+/g, " ").trim() : undefined;
+}
+
 /** What repeated vertices mean in a file of which each vertex has one place. */
 export function tellRepeats({ repeats }: Batch, losses: Set<string>): void {
   if (repeats) losses.add("vertices of links between objects are written a second time, with these links");
