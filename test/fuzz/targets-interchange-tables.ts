@@ -1,4 +1,5 @@
 /** Tables and point clouds: a small file of each kind, opened and read whole, also by who goes on without what is damaged. */
+import { file as arrow } from "../../src/format/interchange/arrow.js";
 import { file as csv } from "../../src/format/interchange/csv.js";
 import { file as las, laz } from "../../src/format/interchange/las.js";
 import { file as npy, npz } from "../../src/format/interchange/npy-table.js";
@@ -38,6 +39,7 @@ const target = (name: string, file: FileFormat, seeds: () => Promise<Uint8Array[
 export const tableTargets: readonly Target[] = [
   target("csv", csv, async () => TABLES.map((text) => new TextEncoder().encode(text))),
   target("parquet", parquet, made(parquet)),
+  target("arrow", arrow, made(arrow)),
   target("npy", npy, made(npy)),
   target("npz", npz, made(npz)),
   target("las", las, async () => (await made(las)()).slice(0, 1)),

@@ -95,6 +95,16 @@ describe.skipIf(reason !== undefined)(`tables and point clouds${reason === undef
       expect(again[name], name).toEqual(peer[name]);
   });
 
+  it("Arrow: files, streams, lz4 and zstd", { timeout: 300_000 }, async () => {
+    const peer = said(join(folder, "uncompressed.feather"));
+    for (const name of ["uncompressed.feather", "lz4.feather", "zstd.feather", "stream.arrow"])
+      same(await read(join(folder, name)), peer);
+    const again = said(await rewrite((await read(join(folder, "lz4.feather"))).dataset, "own.feather"));
+    expect(places(again)).toEqual(places(peer));
+    for (const name of ["id", "root", "i8", "u32", "gap", "f32", "flag", "name", "kind"])
+      expect(again[name], name).toEqual(peer[name]);
+  });
+
   it("CSV", { timeout: 300_000 }, async () => {
     const peer = said(join(folder, "flat.csv"));
     const own = await read(join(folder, "flat.csv"));

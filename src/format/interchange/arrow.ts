@@ -194,6 +194,20 @@ function valuesOf(batch: ArrowBatch<unknown>, { info, isList, nullable }: Parque
     if (!nullable) return (values as Float64Array).subarray(0, length);
     return Array.from({ length }, (_, i) => (batch.at(i) === null ? null : values[i]));
   }
-  if (values !== undefined && raw) throw new Corrupt(`the column ${info.name} has fewer values than rows`);
+  if (!holds(batch)) throw new Corrupt(`the column ${info.name} has fewer values than rows`);
   return Array.from({ length }, (_, i) => batch.at(i));
+}
+
+/** Whether the buffers of a batch are as long as it says, before anything is made of it. */
+function holds(batch: ArrowBatch<unknown>): boolean {
+  const { length, values, offsets, children, type } = batch as unknown as {
+    readonly length: number;
+    readonly values?: ArrayLike<unknown>;
+    readonly offsets?: ArrayLike<unknown>;
+    readonly children?: readonly { readonly length: number }[];
+    readonly type: Field;
+  };
+  if (type.typeId === TYPES.bool) return 8 * (values?.length ?? 0) >= length;
+  if (type.typeId === TYPES.fixedList) return (children?.[0]?.length ?? 0) >= length * (type.stride ?? 1);
+  return (offsets ?? values ?? []).length >= length;
 }
