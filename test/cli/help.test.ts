@@ -50,8 +50,8 @@ describe("wrong calls", () => {
     [["info", "x", "--jsno"], "octavo: there is no option --jsno\n  did you mean --json?\n"],
     [["info"], "octavo: URL is missing: octavo info URL\n  octavo info --help shows examples\n"],
     [
-      ["convert", "a", "b", "c"],
-      'octavo: "c" is one too many: octavo convert IN OUT\n  octavo convert --help shows examples\n',
+      ["publish", "a", "b", "c"],
+      'octavo: "c" is one too many: octavo publish STORE OUT\n  octavo publish --help shows examples\n',
     ],
     [["--json", "-v"], "octavo: the verb comes first: octavo VERB --json …\n"],
     [["--json", "info"], "octavo: URL is missing: octavo info URL\n  octavo info --help shows examples\n"],
