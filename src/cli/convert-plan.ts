@@ -6,12 +6,14 @@ import { fileKind } from "../convert/files.js";
 import {
   arrayOptions,
   type ConvertToOptions,
+  holdsLevels,
   publishOptions,
   treeOf,
   vectorOptions,
   volumeOptions,
 } from "../convert/index.js";
 import type { Input } from "../convert/inputs.js";
+import { levelsWanted } from "../convert/levels.js";
 import { publishedAs } from "../convert/precomputed/index.js";
 import { refuseGroup } from "../convert/tree.js";
 import { keepsChunks } from "../convert/vectors.js";
@@ -45,6 +47,7 @@ export async function explainConversion(
   const kind = fileKind(target, given.to);
   const many = Array.isArray(source) ? (source as readonly Input[]) : undefined;
   const dataset = source as Dataset;
+  levelsWanted(target, holdsLevels(source, target, given), given.pyramid, {});
   const isPart = given.query !== undefined || given.attributes !== undefined;
   if (many !== undefined || (dataset.kind === "vectors" && (kind !== undefined || isPart))) {
     const what = kind?.name ?? given.to ?? (/\.ptree$/i.test(target) ? "ptree" : "zarr-vectors");
@@ -237,10 +240,11 @@ async function explainVectors(
   tellNothing(there, given, output);
 }
 
-function tellNothing(there: There | undefined, { overwrite }: ConvertToOptions, output: Output): void {
+function tellNothing(there: There | undefined, { overwrite, pyramid }: ConvertToOptions, output: Output): void {
   if (there !== undefined)
     output.line(
       `OUT holds a ${there.summary}: ${overwrite ? "it would be replaced" : "add --overwrite to replace it"}`,
     );
+  if (pyramid !== undefined) output.line("coarser levels would be built of it");
   output.line("nothing was written");
 }

@@ -6,6 +6,7 @@ import type { ConvertReport } from "../convert/arrays.js";
 import { convertToFile, fileKind } from "../convert/files.js";
 import { type ConvertToOptions, FORMATS, feedFrom } from "../convert/index.js";
 import { type Input, inputsOf, isPattern } from "../convert/inputs.js";
+import { levelsWanted } from "../convert/levels.js";
 import { PUBLISHED } from "../convert/precomputed/publication.js";
 import { ENCODINGS } from "../convert/volumes.js";
 import { InvalidInput, NotFound } from "../errors.js";
@@ -14,6 +15,7 @@ import { defaultLimits } from "../limits.js";
 import type { Dataset } from "../model/dataset.js";
 import type { Query } from "../model/vectors.js";
 import { convert as convertTo, openLocation } from "../node.js";
+import type { PyramidOptions } from "../pyramid/index.js";
 import { temporary } from "../store/temporary.js";
 import { createPool } from "../worker/pool.js";
 import { choice, count, flag, flagOr, nearest, shape, size, text, type Values, value } from "./args.js";
@@ -22,6 +24,7 @@ import { explainConversion } from "./convert-plan.js";
 import { countsText, queryOf, refuse, selectionOptions } from "./get-vectors.js";
 import { counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
+import { levelsTable, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { type Session, verb } from "./verb.js";
@@ -72,6 +75,13 @@ const options = {
   ...selection,
   ascii: flag("of files that can be either: text, not binary"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
+  pyramid: {
+    value: "N",
+    help: "zarr-vectors: build coarser levels too, N of them (default: until about 65,000 vertices are left)",
+    inline: true as const,
+    parse: (given: string): number | true => given === "" || count(given),
+  },
+  ...pyramidOptions,
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
   strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
   "skip-bad": flag("go on without objects and files that are damaged, and list them"),
@@ -91,7 +101,7 @@ export const convert = verb({
   options,
   examples: [
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
-    ["octavo convert 'cells/**/*.swc' cells.zv --skip-bad", "a store of many neurons"],
+    ["octavo convert 'cells/**/*.swc' cells.zv --skip-bad --pyramid=2", "a store of many neurons, with coarser levels"],
     ["octavo convert cells.zv out/skeletons --to precomputed --link out", "skeletons, which that volume names"],
   ],
   async run(operands, given, session) {
@@ -101,7 +111,17 @@ export const convert = verb({
       throw new InvalidInput("--resume keeps what is at OUT and --overwrite replaces it: give one of them");
     const skipped: string[] = [];
     const source = await sourceOf(sources, given, session, skipped);
-    const work = { ...wanted(given, source.opened), signal, onProgress: progress.update };
+    let isWritten = false; // and its coarser levels under way
+    signal.addEventListener("abort", () => isWritten && output.remark(`${to} is there, without coarser levels`));
+    const work = {
+      ...wanted(given, source.opened),
+      pyramid: levelsOf(given, (done) => {
+        isWritten = true;
+        progress.update(done);
+      }),
+      signal,
+      onProgress: progress.update,
+    };
     if (given["dry-run"]) return (await explainConversion(source.opened, to, work, session)) ? 0 : 2;
     const report =
       to === "-"
@@ -146,6 +166,7 @@ async function sourceOf(
 
 /** A file into a pipe; where nothing may be lost, nothing goes out before that is known. */
 async function toStdout(source: Opened, options: ConvertToOptions, session: Session): Promise<ConvertReport> {
+  levelsWanted("a pipe", false, options.pyramid, {});
   const kind = fileKind("", options.to);
   if (kind === undefined) throw new InvalidInput("a pipe takes one file: say which kind with --to, such as --to trk");
   const feed = await feedFrom(source, options.query, options);
@@ -192,6 +213,19 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
   };
 }
 
+/** What coarser levels shall be; undefined where there shall be none. */
+function levelsOf(
+  given: Values<typeof options>,
+  onProgress: NonNullable<PyramidOptions["onProgress"]>,
+): PyramidOptions | undefined {
+  const { pyramid, factor, error, keep, by } = given;
+  if (pyramid !== undefined)
+    return { levels: pyramid === true ? undefined : pyramid, factor, error, keep, by, onProgress };
+  const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions] !== undefined);
+  if (wrong !== undefined) throw new InvalidInput(`--${wrong} is for coarser levels: add --pyramid`);
+  return undefined;
+}
+
 /** "64,64,64" or "12.5x12.5": chunks of geometry are sizes in space. */
 function sizes(text: string): readonly number[] {
   const found = text.split(/[,x\u00d7]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
@@ -221,6 +255,7 @@ function tell(report: ConvertReport, line: (text: string) => void, output: Outpu
   if (vertices === undefined)
     line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
   else line(`${countsText({ vertices, objects })} written`);
+  if (report.levels !== undefined) for (const row of levelsTable(report.levels)) line(row);
   for (const loss of losses) line(`${output.yellow("loss")} ${loss}`);
   for (const note of notes) line(`${output.dim("note")} ${note}`);
   if (losses.length === 0) line(output.green("nothing was lost"));

@@ -1,7 +1,7 @@
 /** `octavo pyramid`: the coarser levels of a store, built or built again. */
 import { InvalidInput } from "../errors.js";
 import type { ZarrVectors } from "../format/zarr-vectors/index.js";
-import { buildPyramid } from "../pyramid/build.js";
+import { buildPyramid, type PyramidLevel } from "../pyramid/build.js";
 import { type Choice, planLevels } from "../pyramid/plan.js";
 import { choice, count, flag, number, size, value } from "./args.js";
 import { countText, table } from "./output.js";
@@ -13,12 +13,10 @@ const CHOICES = ["even", "length", "coverage", "group"] as const;
 
 /** What a pyramid shall be; `convert` has the same. */
 export const pyramidOptions = {
-  levels: value("N", "how many coarser levels (default: until about 65,000 vertices are left)", count),
   factor: value("N", "how much coarser each is than the one before (default 2)", number),
   error: value("SIZE", "how far vertices of level 1 may be from what stays; of points, the side of its bins", number),
   keep: value("SHARE", "the share of objects that each level keeps (default 1; of streamlines 0.5)", number),
   by: value("WHICH", `which objects stay: ${CHOICES.join(", ")} or weight:NAME, an attribute (default even)`, byWhat),
-  attributes: choice(["pick", "mean"], "of points: of the one that stays (default), or the mean of all that it is for"),
 };
 
 function byWhat(given: string): Choice {
@@ -33,7 +31,12 @@ export const pyramid = verb({
     "attributes stay. All levels appear at once, or none.",
   options: {
     json: sourceOptions.json,
+    levels: value("N", "how many coarser levels (default: until about 65,000 vertices are left)", count),
     ...pyramidOptions,
+    attributes: choice(
+      ["pick", "mean"],
+      "of points: of the one that stays (default), or the mean of all that it is for",
+    ),
     "max-memory": value("SIZE", "how much may be held at once (default 512M)", size),
     progress: progressOption,
     "dry-run": flag("say what the levels would be, and write nothing"),
@@ -66,19 +69,21 @@ export const pyramid = verb({
     const report = await buildPyramid(place.store, place.at, options);
     progress.end();
     if (output.json) output.document(report);
-    else {
-      const rows = report.levels.map((own) => [
-        `${own.level}`,
-        countText(own.vertices),
-        countText(own.objects),
-        short(own.allowed),
-        short(own.error),
-      ]);
-      for (const line of table([["level", "vertices", "objects", "allowed", "error"], ...rows], [0, 1, 2, 3, 4]))
-        output.line(line);
-    }
+    else for (const line of levelsTable(report.levels)) output.line(line);
     return 0;
   },
 });
+
+/** What came of each level, for people. */
+export function levelsTable(levels: readonly PyramidLevel[]): string[] {
+  const rows = levels.map(({ level, vertices, objects, allowed, error }) => [
+    `${level}`,
+    countText(vertices),
+    countText(objects),
+    short(allowed),
+    short(error),
+  ]);
+  return table([["level", "vertices", "objects", "allowed", "error"], ...rows], [0, 1, 2, 3, 4]);
+}
 
 const short = (size: number): string => `${Number(size.toPrecision(3))}`;

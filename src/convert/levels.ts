@@ -39,7 +39,7 @@ export async function addLevels(
     if (!(error instanceof OctavoError)) throw error;
     const { where, reason, cause } = error;
     const Kind = error.constructor as new (message: string, details: object) => OctavoError;
-    throw new Kind(`level 0 is written, but there are no coarser ones: ${error.message}`, {
+    throw new Kind(`level 0 is written, its coarser levels were not finished: ${error.message}`, {
       where,
       reason,
       cause,
