@@ -9,6 +9,7 @@ import { loadZstdDecoder } from "../../codec/zstd.js";
 import { Corrupt, LimitExceeded, OctavoError } from "../../errors.js";
 import { decodedCap, withLimits } from "../../limits.js";
 import type { AttributeInfo } from "../../model/attributes.js";
+import { checkArrow } from "./arrow-check.js";
 import { writeArrow } from "./arrow-write.js";
 import { whole } from "./file.js";
 import { decodeLz4Frame } from "./lz4-frame.js";
@@ -58,6 +59,7 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
     encode,
     decode: (packed, size) => zstd.decompress(packed, sized(packed, size), limits),
   });
+  checkArrow(bytes);
   const table = tableFromIPC(bytes, { useBigInt: true });
   const notes: string[] = [];
   const columns = new Map<string, { readonly own: ParquetColumn; readonly data: readonly ArrowBatch<unknown>[] }>();
