@@ -65,6 +65,29 @@ describe("convert, of geometry", () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it("builds coarser levels where it is asked to", async () => {
+    const out = join(folder, "levels.zarrvectors");
+    const from = store("v0.3/streamlines_3d");
+    const { code, stdout } = await octavo(["convert", from, out, "--pyramid=2", "--error", "0.5", "--by", "length"]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /written\nlevel +vertices +objects +allowed +error\n +1 .* 0\.5 .*\n +2 .* 1 .*\nnothing was lost\n$/,
+      ),
+    });
+    expect((await octavo(["validate", out])).code).toBe(0);
+    const alone = await octavo(["convert", from, join(folder, "no"), "--error", "0.5"]);
+    expect(alone).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--error is for coarser levels: add --pyramid"),
+    });
+    const file = await octavo(["convert", from, join(folder, "no.trk"), "--pyramid"]);
+    expect(file).toMatchObject({ code: 3, stderr: expect.stringContaining("with the option pyramid") });
+    const dry = await octavo(["convert", from, join(folder, "no"), "--pyramid", "--dry-run"]);
+    expect(dry.stdout).toMatch(/coarser levels would be built of it\nnothing was written\n$/);
+    expect(existsSync(join(folder, "no"))).toBe(false);
+  });
+
   it("keeps what is there, and refuses arrays for geometry", async () => {
     const out = join(folder, "twice.zarrvectors");
     expect((await octavo(["convert", store("v0.3/lines_3d"), out])).code).toBe(0);

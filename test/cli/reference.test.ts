@@ -17,6 +17,8 @@ const HEAD = `# The command line
 
 Results go to stdout, everything else to stderr. With \`--json\` stdout is one JSON document, in which integers beyond 2^53 and
 the floats that JSON lacks are strings. An error is one sentence, and a hint where there is one; \`-v\` adds the stack.
+
+Everyday tasks, each one command, are in the [cookbook](cookbook.md); what \`pyramid\` keeps is shown in [levels of detail](pyramids.md).
 `;
 
 test("docs/cli.md says what the command says", async () => {
