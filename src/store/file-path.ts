@@ -47,6 +47,17 @@ export class Root {
     }
   }
 
+  /** Takes away directories that are empty now, so that they do not show as prefixes; gives the first that stays. */
+  prune(directory: string): string {
+    let at = directory;
+    try {
+      for (; at !== this.stays; at = dirname(at)) fs.rmdirSync(at);
+    } catch {
+      // not empty: done
+    }
+    return at;
+  }
+
   /** The real directory that holds `path`; with `make`, directories that are not there are made and handed to it. */
   directoryOf(path: string, make?: (made: string) => void): string {
     const parent = dirname(path);

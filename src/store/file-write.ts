@@ -60,6 +60,7 @@ export function stage(root: Root, path: string, durability: Durability): Staged 
     }
     state = "gone";
     fs.rmSync(staged, { force: true });
+    root.prune(dirname(real));
   }
 
   function rename(): void {

@@ -375,3 +375,18 @@ describe("storage that fails", () => {
     });
   }
 });
+
+describe("what was begun and given up", () => {
+  it("leaves no folders behind, and not the root where there was none", async () => {
+    const root = fresh();
+    const store = fileStore(root);
+    const sink = await store.write(Key.of("a/b/c"));
+    await sink.write(Uint8Array.of(1));
+    expect(fs.existsSync(join(root, "a/b"))).toBe(true);
+    await sink.abort();
+    expect(fs.existsSync(root)).toBe(false);
+    await store.set(Key.of("a/kept"), Uint8Array.of(1));
+    await (await store.write(Key.of("a/d/e"))).abort();
+    expect(fs.readdirSync(join(root, "a"))).toEqual(["kept"]);
+  });
+});

@@ -126,7 +126,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
         const real = join(root.directoryOf(path), path.slice(dirname(path).length + 1));
         if (isPartial(key) || !isValue(real)) return;
         fs.unlinkSync(real);
-        const kept = prune(root, dirname(real));
+        const kept = root.prune(dirname(real));
         if (durability === "full") await syncDirectory(kept);
       } catch (error) {
         if (!meansAbsent(error)) throw storageError(error, path);
@@ -272,19 +272,6 @@ function isValue(path: string): boolean {
   const own = fs.lstatSync(path);
   if (!own.isSymbolicLink()) return own.isFile();
   return !fs.statSync(path, { throwIfNoEntry: false })?.isDirectory();
-}
-
-/** Takes away directories that a delete has left empty, so that they do not show as prefixes; gives the first that stays. */
-function prune(root: Root, directory: string): string {
-  try {
-    while (directory !== root.stays) {
-      fs.rmdirSync(directory);
-      directory = dirname(directory);
-    }
-  } catch {
-    // not empty: done
-  }
-  return directory;
 }
 
 interface Entry {
