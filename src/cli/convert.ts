@@ -27,6 +27,7 @@ import { progressOption } from "./progress.js";
 import { levelsTable, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { tableOf, tableOptions } from "./table-options.js";
 import { type Session, verb } from "./verb.js";
 
 const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonly Compressor[];
@@ -51,8 +52,9 @@ const options = {
   ),
   ids: choice(["dense"] as const, "of geometry: give the objects the ids 0, 1, 2 …; in precomputed 1, 2, 3 …"),
   kind: choice(
-    PUBLISHED,
-    "precomputed: what geometry becomes (default: points and lines annotations, other paths skeletons)",
+    [...PUBLISHED, "point", "line"],
+    "precomputed: what geometry becomes (default: points and lines annotations, other paths skeletons); of a table: " +
+      "what its rows are, point or line",
   ),
   "keep-types": flag("precomputed: keep integers of vertices, although Neuroglancer draws only float32"),
   link: text("VOLUME", "precomputed: let the info of this volume name the skeletons or meshes"),
@@ -73,6 +75,7 @@ const options = {
   ),
   level: value("N", "of several levels or scales this one (default: all; of arrays 0, the finest)", count),
   ...selection,
+  ...tableOptions,
   ascii: flag("of files that can be either: text, not binary"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
   pyramid: {
@@ -155,7 +158,7 @@ async function sourceOf(
   if (sources.length > 1 || isPattern(only)) return many();
   const onBad = given["skip-bad"] ? ({ message }: Error): void => void skipped.push(message) : undefined;
   try {
-    const { match, forbidden } = await findSource(only, given, session, { onBad });
+    const { match, forbidden } = await findSource(only, given, session, { onBad, table: tableOf(given) });
     const opened = await match.open();
     return { opened: opened.kind === "array" ? levelOf(opened, given.level) : opened, forbidden };
   } catch (error) {
@@ -198,12 +201,12 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
     dtype: given.dtype,
     ids: given.ids,
     encoding: given.encoding,
-    kind: given.kind,
+    kind: PUBLISHED.find((kind) => kind === given.kind),
     keepTypes: given["keep-types"] || undefined,
     link: given.link,
     sharded: given.sharded === undefined ? undefined : given.sharded !== "no",
     scales: given.scales,
-    resolution: given.resolution?.length === 1 ? undefined : given.resolution,
+    resolution: given.resolution?.length === 1 || given.units !== undefined ? undefined : given.resolution,
     chunkShape: given.chunk,
     shardShape: given.shard,
     codecs: given.codec,
