@@ -1,5 +1,7 @@
 /** Octavo, wherever JavaScript runs. In Node, "octavo/node" has the same names and opens files too. */
 import { converter } from "./convert/index.js";
+import { merger } from "./convert/merge.js";
+import { splitter } from "./convert/split.js";
 import { differ } from "./diff/index.js";
 import { datasetOpener } from "./open.js";
 import { pyramider } from "./pyramid/index.js";
@@ -11,6 +13,10 @@ export const openLocation = /* @__PURE__ */ locationOpener(webSchemes);
 export const open = /* @__PURE__ */ datasetOpener(openLocation);
 /** A dataset, or what is at an address, to another address; answers what was copied, what was encoded anew, what was lost. */
 export const convert = /* @__PURE__ */ converter(open, openLocation);
+/** Datasets of one kind become one, which keeps the ids, attributes and groups of each. */
+export const merge = /* @__PURE__ */ merger(convert);
+/** A dataset becomes a folder of datasets: one for each group, value of an attribute, object, or box of a grid. */
+export const split = /* @__PURE__ */ splitter(open, openLocation, convert);
 /** Do two datasets hold the same data, whatever their formats? */
 export const diff = /* @__PURE__ */ differ(open);
 /** Builds the coarser levels of a Zarr Vectors store, or builds them again. */
@@ -21,6 +27,8 @@ export type { Json } from "./bytes/json.js";
 export type { ChunkData, CodecSpec, Element, NumericArray, VlenValue } from "./codec/types.js";
 export type { ConvertReport } from "./convert/arrays.js";
 export type { ConvertToOptions } from "./convert/index.js";
+export type { MergeOptions } from "./convert/merge.js";
+export type { SplitOptions, SplitReport } from "./convert/split.js";
 export type { Difference, DifferenceKind, DiffOptions, DiffReport } from "./diff/index.js";
 export {
   Conflict,

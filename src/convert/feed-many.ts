@@ -14,6 +14,8 @@ import { type Input, isBad } from "./inputs.js";
 export interface ManyOptions extends FeedOptions {
   /** Inputs that cannot be read are left out, and told here; without it the first one is an error. */
   readonly onBad?: ((problem: Error) => void) | undefined;
+  /** They are parts of one dataset: ids are kept, or new; where nothing is said, new only where no input has ids of its own. */
+  readonly merge?: "keep" | "new" | "any" | undefined;
 }
 
 const AHEAD = 8; // inputs that are opened together
@@ -163,20 +165,23 @@ function fresh(taken: readonly AttributeInfo[], ...names: readonly string[]): At
   return { name: free!, ...TEXT };
 }
 
-function mustFit(like: Feed, feed: Feed): void {
+type Outline = Omit<Feed, "batches" | "groups">;
+
+/** Whether both can be in one dataset. */
+export function mustFit(like: Outline, feed: Outline): void {
   const differs = (what: string, expected: string, found: string): Unsupported =>
     new Unsupported(`${feed.url} has ${found} as ${what}, but ${like.url} has ${expected}: they cannot become one`, {
       where: feed.url,
       hint: "Name the files that belong together with a pattern, such as 'folder/*.swc'.",
     });
   if (feed.geometry !== like.geometry) throw differs("geometry", like.geometry, feed.geometry);
-  const axesOf = ({ axes }: Feed): string => axes.map(({ name, unit = "" }) => `${name} ${unit}`.trim()).join(", ");
+  const axesOf = ({ axes }: Outline): string => axes.map(({ name, unit = "" }) => `${name} ${unit}`.trim()).join(", ");
   if (axesOf(feed) !== axesOf(like)) throw differs("axes", axesOf(like), axesOf(feed));
   if (feed.linkWidth !== like.linkWidth) throw differs("vertices of a link", `${like.linkWidth}`, `${feed.linkWidth}`);
 }
 
 /** The attributes of the first input: what another one has not is absent there, what only others have is lost. */
-function unify(
+export function unify(
   infos: readonly AttributeInfo[],
   columns: Columns,
   rows: number,
@@ -197,7 +202,7 @@ function unify(
   return new Map(infos.map((info) => [info.name, of(info)]));
 }
 
-const sameType = (a: AttributeInfo | undefined, b: AttributeInfo): boolean =>
+export const sameType = (a: AttributeInfo | undefined, b: AttributeInfo): boolean =>
   a !== undefined &&
   a.channels === b.channels &&
   JSON.stringify([a.dtype, a.categories]) === JSON.stringify([b.dtype, b.categories]);

@@ -99,7 +99,7 @@ export function converter(
       onBad,
       pyramid,
       ...options
-    }: ConvertToOptions & Pick<ManyOptions, "onBad">,
+    }: ConvertToOptions & Pick<ManyOptions, "onBad" | "merge">,
   ): Promise<ConvertReport> => {
     if (options.to !== undefined && !FORMATS.includes(options.to))
       throw new InvalidInput(
@@ -152,7 +152,7 @@ export function converter(
   return async (
     source: Source,
     target: string,
-    { skipBad, ...options }: ConvertToOptions = {},
+    { skipBad, ...options }: ConvertToOptions & Pick<ManyOptions, "merge"> = {},
   ): Promise<ConvertReport> => {
     if (skipBad !== true) return work(source, target, options);
     const skipped: string[] = [];
@@ -171,6 +171,7 @@ export async function feedFrom(
   options: ManyOptions = {},
 ): Promise<Feed> {
   if (!isMany(source)) return feedOf(geometryOf(source), query, options);
+  if (options.merge !== undefined) return (await import("./feed-merged.js")).feedOfMerged(source, query, options);
   return (await import("./feed-many.js")).feedOfMany(source, query, options);
 }
 
@@ -215,7 +216,7 @@ async function feedInto(
   temporary: Temporary | undefined,
 ): Promise<ConvertReport> {
   const { writeFeed } = await import("./feed-store.js");
-  refuseOverlap(feed, store, at);
+  for (const one of feed.origins ?? [feed]) refuseOverlap(one, store, at);
   if ((options.to ?? "zarr-vectors") === "zarr-vectors")
     return writeFeed(feed, store, at, vectorOptions(feed, options));
   const { openZarrVectors } = await import("../format/zarr-vectors/index.js");
