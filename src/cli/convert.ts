@@ -34,6 +34,14 @@ const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonl
 
 const { level: _, resolution: _r, ...selection } = selectionOptions;
 
+/** Coarser levels as a part of it. */
+export const pyramidOption = {
+  value: "N",
+  help: "zarr-vectors: build coarser levels too, N of them (default: until about 65,000 vertices are left)",
+  inline: true as const,
+  parse: (given: string): number | true => given === "" || count(given),
+};
+
 const options = {
   ...sourceOptions,
   to: {
@@ -78,12 +86,7 @@ const options = {
   ...tableOptions,
   ascii: flag("of files that can be either: text, not binary"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
-  pyramid: {
-    value: "N",
-    help: "zarr-vectors: build coarser levels too, N of them (default: until about 65,000 vertices are left)",
-    inline: true as const,
-    parse: (given: string): number | true => given === "" || count(given),
-  },
+  pyramid: pyramidOption,
   ...pyramidOptions,
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
   strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
@@ -230,7 +233,7 @@ function levelsOf(
 }
 
 /** "64,64,64" or "12.5x12.5": chunks of geometry are sizes in space. */
-function sizes(text: string): readonly number[] {
+export function sizes(text: string): readonly number[] {
   const found = text.split(/[,x\u00d7]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
   if (found.every((size) => size > 0 && Number.isFinite(size))) return found;
   throw new InvalidInput(`expected sizes above 0 such as 64,64,32, found ${JSON.stringify(text)}`);
@@ -253,7 +256,7 @@ function parseCodec(text: string): Compressor | CodecSpec[] {
   });
 }
 
-function tell(report: ConvertReport, line: (text: string) => void, output: Output): void {
+export function tell(report: ConvertReport, line: (text: string) => void, output: Output): void {
   const { chunksCopied, chunksRecoded, vertices, objects = 0, losses, notes = [] } = report;
   if (vertices === undefined)
     line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);

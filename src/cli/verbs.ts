@@ -12,6 +12,7 @@ export interface Entry {
 }
 
 const CHANGE = "change a store as one transaction: add, take out, mend";
+const MANY = "many datasets become one; one becomes many";
 const BARE = "sharded bytes by id; octrees over particles";
 const BESIDES = "a guided tour; completion for bash, zsh or fish";
 
@@ -90,6 +91,20 @@ export const verbs: readonly Entry[] = [
     summary: "write again what follows from the rest of the data",
     together: CHANGE,
     load: async () => (await import("./repair.js")).repair,
+  },
+  {
+    name: "merge",
+    operands: "IN… OUT",
+    summary: "datasets of one kind become one",
+    together: MANY,
+    load: async () => (await import("./merge.js")).merge,
+  },
+  {
+    name: "split",
+    operands: "URL OUTDIR",
+    summary: "one dataset for each group, value, object or box",
+    together: MANY,
+    load: async () => (await import("./split.js")).split,
   },
   {
     name: "shard",

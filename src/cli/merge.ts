@@ -1,0 +1,59 @@
+/** `octavo merge`: datasets of one kind become one. */
+import { FORMATS } from "../convert/index.js";
+import { merge as mergeTo } from "../node.js";
+import { createPool } from "../worker/pool.js";
+import { choice, flag, size, value } from "./args.js";
+import { pyramidOption, tell } from "./convert.js";
+import { progressOption } from "./progress.js";
+import { sourceOptions } from "./source.js";
+import { verb } from "./verb.js";
+
+export const merge = verb({
+  about:
+    "OUT has the objects of all, every attribute that any of them has (absent where another lacks it) and their groups, of which those with " +
+    "the same name become one. Coarser levels stay behind unless --pyramid builds them again. The inputs may be of any format, " +
+    "folders or quoted patterns; their geometry and axes must be the same. To add to a store that is there: octavo append.",
+  options: {
+    ...sourceOptions,
+    to: { ...choice(FORMATS, "the format of OUT (default: as it is called, else zarr-vectors)"), value: "FORMAT" },
+    ids: choice(
+      ["keep", "new"] as const,
+      "keep ids, of which none may be there twice, or give new ones, 0, 1, 2 … (default: keep, unless the inputs are all files without)",
+    ),
+    pyramid: pyramidOption,
+    "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
+    strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
+    "skip-bad": flag("go on without objects and inputs that are damaged, and list them"),
+    overwrite: flag("replace what is at OUT"),
+    progress: progressOption,
+  },
+  examples: [
+    ["octavo merge day1.zv day2.zv all.zv --pyramid", "two stores as one, with coarser levels"],
+    ["octavo merge left.trk right.trk whole.trk", "files as a file"],
+    ["octavo merge 'subjects/*.zv' all.zv --ids new", "of stores that all count from 0"],
+  ],
+  async run(operands, given, session) {
+    const { output, signal, report: progress } = session;
+    const [sources, to] = [operands.slice(0, -1), operands.at(-1)!];
+    const { pyramid } = given;
+    const report = await mergeTo(sources, to, {
+      as: given.as,
+      to: given.to,
+      ids: given.ids,
+      pyramid: pyramid === undefined || pyramid === true ? pyramid : { levels: pyramid },
+      maxMemory: given["max-memory"],
+      strict: given.strict,
+      skipBad: given["skip-bad"],
+      overwrite: given.overwrite,
+      forbiddenIsMissing: given["forbidden-is-missing"],
+      signal,
+      onProgress: progress.update,
+      pool: createPool(),
+    });
+    progress.end();
+    if (output.json) output.document(report);
+    else tell(report, output.line, output);
+    for (const problem of report.skipped ?? []) output.remark(`skipped ${problem}`);
+    return 0;
+  },
+});

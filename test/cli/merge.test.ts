@@ -1,0 +1,42 @@
+/** `octavo merge` and `octavo split`, as a user runs them. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { build, octavo } from "./run.js";
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+beforeAll(() => {
+  build();
+  folder = mkdtempSync(join(tmpdir(), "octavo-merge-"));
+  for (const x of [1, 2, 3]) writeFileSync(at(`${x}.swc`), `1 1 ${x} 0 0 1 -1\n2 3 ${x} 1 0 0.5 1\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("files become a store, which becomes files", { timeout: 120_000 }, async () => {
+  const merged = await octavo(["merge", at("*.swc"), at("cells.zv"), "--pyramid=1"]);
+  expect({ code: merged.code, stdout: merged.stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^6 vertices in 3 objects written\n/),
+  });
+  const { code, stdout } = await octavo(["split", at("cells.zv"), at("out"), "--by", "object", "--to", "swc"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^0\.swc: 2 vertices in 1 object\n/);
+  expect(stdout).toMatch(/^loss .*its 1 coarser levels/m);
+  expect(readdirSync(at("out")).sort()).toEqual(["0.swc", "1.swc", "2.swc"]);
+  expect((await octavo(["merge", at("out"), at("again.zv"), "-q"])).code).toBe(0);
+  expect((await octavo(["diff", at("cells.zv"), at("again.zv"), "--ignore", "levels"])).code).toBe(0);
+});
+
+test("wrong calls", { timeout: 120_000 }, async () => {
+  const clash = await octavo(["merge", at("1.swc"), at("2.swc"), at("no.zv"), "--ids", "keep"]);
+  expect([clash.code, clash.stderr]).toEqual([
+    2,
+    "octavo: the object 0 is in 1.swc and in 2.swc\n  Give all objects new ids: --ids new.\n",
+  ]);
+  expect((await octavo(["split", at("1.swc"), at("no")])).stderr).toMatch(/^octavo: by what\? --by is missing\n/);
+  const typo = await octavo(["split", at("1.swc"), at("no"), "--by", "groups"]);
+  expect([typo.code, typo.stderr]).toEqual([2, expect.stringMatching(/did you mean group\?/)]);
+  expect(readdirSync(folder).filter((name) => name.startsWith("no"))).toEqual([]);
+});
