@@ -16,7 +16,11 @@ export const pyramidOptions = {
   factor: value("N", "how much coarser each level is than the one before (default 2)", number),
   error: value("SIZE", "how far vertices of level 1 may be from what stays; of points, the side of its bins", number),
   keep: value("SHARE", "the share of objects that each level keeps (default 1; of streamlines 0.5)", number),
-  by: value("WHICH", `which objects stay on coarser levels: ${CHOICES.join(", ")} or weight:NAME, an attribute (default even)`, byWhat),
+  by: value(
+    "WHICH",
+    `which objects stay on coarser levels: ${CHOICES.join(", ")} or weight:NAME, an attribute (default even)`,
+    byWhat,
+  ),
 };
 
 function byWhat(given: string): Choice {

@@ -18,7 +18,7 @@ import { type Feed, feedOf } from "./feed.js";
 import type { ManyOptions } from "./feed-many.js";
 import { type ConvertFileOptions, convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
-import { addLevels, isZip, levelsWanted } from "./levels.js";
+import { addLevels, finest, isZip, levelsWanted } from "./levels.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 import type { ConvertParticlesOptions } from "./particles.js";
 import type { PublishOptions } from "./precomputed/publication.js";
@@ -110,7 +110,7 @@ export function converter(
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
-    const feed = (): Promise<Feed> => feedFrom(dataset, query, reading);
+    const feed = (): Promise<Feed> => feedFrom(dataset, levels === undefined ? query : finest(query), reading);
     const leveled = async (report: ConvertReport, location: Location): Promise<ConvertReport> =>
       levels === undefined ? report : addLevels(report, location, levels);
     if (isParticleFile(target, options.to)) {

@@ -40,6 +40,8 @@ describe("coarser levels", () => {
     const source = await tracts();
     const { levels, losses } = await into(store)(source, "a.zv", { ...part, pyramid: { levels: 2, keep: 0.5 } });
     expect(losses).toEqual([]);
+    const again = await into(memoryStore())(await openZarrVectors(store, at), "a.zv", { ...part, pyramid: true });
+    expect(again.losses).toEqual([]); // the levels that it had are built anew
     const target = await openZarrVectors(store, at);
     const counts = await Promise.all([0, 1, 2].map((level) => target.select({ level }).count()));
     expect(counts.map(({ objects }) => objects)).toEqual("query" in part ? [12, 6, 3] : [20, 10, 5]);

@@ -1,5 +1,6 @@
 /** Coarser levels as the last step of a conversion: by then the store is whole, and stays so whatever becomes of them. */
 import { OctavoError, Unsupported } from "../errors.js";
+import type { Query } from "../model/vectors.js";
 import type { PyramidOptions } from "../pyramid/index.js";
 import { checkPyramid } from "../pyramid/plan.js";
 import type { Location } from "../store/open.js";
@@ -25,6 +26,10 @@ export function levelsWanted(
 
 /** Whether an address is that of a zip file, or of something in one. */
 export const isZip = (target: string): boolean => /\.(zip|ozx)(\||$)/i.test(target);
+
+/** Where levels are built, those of the source are not lost, and are not read. */
+export const finest = (query: Query = {}): Query =>
+  (query.level ?? query.maxVertices ?? query.resolution) === undefined ? { ...query, level: 0 } : query;
 
 /** An error says that the store itself is there. */
 export async function addLevels(

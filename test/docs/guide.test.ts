@@ -21,6 +21,7 @@ const pages = [
   "docs/stores.md",
   "docs/moving-from-zarr-vectors-py.md",
   "docs/particles.md",
+  "docs/pyramids.md",
   "docs/formats/precomputed.md",
   "docs/formats/zarr-vectors.md",
 ]
@@ -91,7 +92,7 @@ it("prints what the page says", { timeout: 60_000 }, async () => {
   expect(stdout.trimEnd().split("\n")).toEqual(said);
 });
 
-it("the commands print what the page says", { timeout: 60_000 }, async () => {
+it("the commands print what the page says", { timeout: 180_000 }, async () => {
   await buildCli();
   const consoles = [...pages.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text);
   const commands = consoles.flatMap((text) => text.split(/^\$ octavo /m).slice(1));
