@@ -146,7 +146,9 @@ function formatProperty(own: SegmentProperty): JsonObject {
       return {
         ...common,
         data_type: own.dataType,
-        values: Array.from(own.values as Float32Array, (value) => shortest(value)),
+        values: Array.from(own.values as Float32Array, (value) =>
+          own.dataType === "float32" ? shortest(value) : value,
+        ),
       };
     }
     case "tags": {
