@@ -5,10 +5,12 @@ import { openFile } from "../format/interchange/file.js";
 import { writeNpy } from "../format/interchange/npy.js";
 import { file } from "../format/interchange/tck.js";
 import { readValues } from "../format/interchange/values-file.js";
+import { openZarrVectors } from "../format/zarr-vectors/index.js";
 import { ndarray } from "../model/elements.js";
-import { Key } from "../store/key.js";
+import { Key, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import { attached } from "./attach.js";
+import { convertVectors } from "./vectors.js";
 
 const three = async () => {
   const { bytes } = await written(
@@ -38,9 +40,7 @@ function tsf(datatype: string, numbers: readonly number[]): Uint8Array {
 }
 
 const shown = async (content: Awaited<ReturnType<typeof values>>) => {
-  const { vertexColumns, objectColumns } = await attached(await three(), [content])
-    .select()
-    .read();
+  const { vertexColumns, objectColumns } = await (await attached(await three(), [content])).select().read();
   return [vertexColumns.get("w")?.values, objectColumns.get("w")?.values].map((own) => own && [...own]);
 };
 
@@ -49,7 +49,7 @@ describe("values", () => {
     const text = await values("w.txt", "# command_history: a 1 2\n0.5 1e-3,\n-inf\n");
     expect(await shown(text)).toEqual([undefined, [0.5, 0.001, Number.NEGATIVE_INFINITY]]);
     const array = writeNpy(ndarray([3, 2], Int16Array.of(1, 2, 3, 4, 5, 6)));
-    const dataset = attached(await three(), [await values("w.npy", array)]);
+    const dataset = await attached(await three(), [await values("w.npy", array)]);
     expect((await dataset.schema()).object).toMatchObject([
       { name: "w", channels: 2, dtype: { kind: "int", size: 2 } },
     ]);
@@ -62,7 +62,7 @@ describe("values", () => {
     const numbers = [1, 2, Number.NaN, 3, Number.NaN, 4, 5, Number.NaN, Number.POSITIVE_INFINITY];
     for (const type of ["Float32LE", "Float32BE"])
       expect(await shown(await values("w.tsf", tsf(type, numbers)))).toEqual([[1, 2, 3, 4, 5], undefined]);
-    const dataset = attached(await three(), [await values("w.tsf", tsf("Float32LE", numbers))]);
+    const dataset = await attached(await three(), [await values("w.tsf", tsf("Float32LE", numbers))]);
     expect([...(await dataset.select({ where: "w > 2.5 and w < 3.5" }).read()).ids]).toEqual([1n]);
   });
 
@@ -80,6 +80,27 @@ describe("values", () => {
       "expected numbers in rows",
     );
     const one = await values("w.txt", "1 2 3");
-    await expect(attached(await three(), [one, one]).index()).rejects.toThrow("there already is an attribute w");
+    await expect(attached(await three(), [one, one])).rejects.toThrow("there already is an attribute w");
+  });
+
+  it("of a store go by its ids, however its streamlines are cut into chunks", async () => {
+    const lines = [[], [90, 2, 3, 1, 1, 1], [4, 5, 6], [1, 1, 1, 50, 50, 50, 90, 90, 90], []];
+    const store = memoryStore();
+    const dataset = await openBytes(file, "a.tck", (await written(file, paths(lines))).bytes);
+    await convertVectors(dataset, store, Prefix.root, { chunkShape: [10, 10, 10] });
+    const stored = await openZarrVectors(store, Prefix.root);
+    const vertices = await attached(stored, [await values("w.txt", "1 2 3 4 5 6")]);
+    const found = await vertices.select({ object: [1, 2, 3] }).read();
+    expect([...found.vertexColumns.get("w")!.values]).toEqual([1, 2, 3, 4, 5, 6]);
+    expect([...found.positions.subarray(0, 6)]).toEqual([90, 2, 3, 1, 1, 1]);
+    expect([...(await vertices.select({ where: "w > 2.5 and w < 3.5" }).read()).ids]).toEqual([2n]);
+    expect((await vertices.schema()).vertex.map(({ name }) => name)).toContain("w");
+    const objects = await attached(stored, [await values("w.txt", "10 11 12 13 14")]);
+    const { ids, objectColumns } = await objects.select({ object: [0, 3, 4] }).read();
+    expect([[...ids], [...objectColumns.get("w")!.values]]).toEqual([
+      [0n, 3n, 4n],
+      [10, 13, 14],
+    ]);
+    await expect(objects.select({ level: 1 }).read()).rejects.toThrow("no level 1");
   });
 });
