@@ -19,6 +19,7 @@ const modules = {
   zarr: "tensorstore",
   "zarr-vectors-0.9": "zarr_vectors_tools",
   "zarr-vectors-0.2": "zarr_vectors",
+  "zarr-vectors-tools": "zarr_vectors_tools",
 } as const;
 export type Peer = keyof typeof modules;
 
