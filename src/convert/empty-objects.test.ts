@@ -1,17 +1,28 @@
-/** Streamlines without vertices are not lost on the way to a store, nor are their attributes. */
-import { expect, it } from "vitest";
+/** Streamlines without vertices are not lost on the way to a store or a file, nor are their attributes; what has no place for them says so. */
+import { describe, expect, it } from "vitest";
 import { openBytes, paths, written } from "../../test/interchange.js";
+import { kinds } from "../format/interchange/kinds.js";
+import { openInterchange } from "../format/interchange/open.js";
 import { file } from "../format/interchange/trx.js";
 import { openZarrVectors } from "../format/zarr-vectors/index.js";
-import { Prefix } from "../store/key.js";
+import type { VectorDataset } from "../model/vectors.js";
+import { Key, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
+import { feedOf } from "./feed.js";
+import { convertToFile } from "./files.js";
 import { convertVectors } from "./vectors.js";
 
+const info = { name: "w", dtype: { kind: "float", size: 4, endian: "little" }, channels: 1 } as const;
+const lines = [[], [90, 2, 3], [], [4, 5, 6, 7, 8, 9], []];
+const w = [10, 11, 12, 13, 14];
+
+async function example() {
+  const data = paths(lines, { object: [{ info, values: Float32Array.from(w) }] });
+  return openBytes(file, "a.trx", (await written(file, data)).bytes);
+}
+
 it("objects without vertices are in the store, with their attributes", async () => {
-  const info = { name: "w", dtype: { kind: "float", size: 4, endian: "little" }, channels: 1 } as const;
-  const lines = [[], [1, 2, 3], [], [4, 5, 6, 7, 8, 9], []];
-  const data = paths(lines, { object: [{ info, values: Float32Array.of(10, 11, 12, 13, 14) }] });
-  const dataset = await openBytes(file, "a.trx", (await written(file, data)).bytes);
+  const dataset = await example();
   expect([...(await dataset.objectIds())]).toEqual([1n, 3n]);
   expect([...(await dataset.select().read()).ids]).toEqual([1n, 3n]);
   const named = await dataset.select({ object: [2] }).read();
@@ -22,6 +33,42 @@ it("objects without vertices are in the store, with their attributes", async () 
   const stored = await openZarrVectors(store, Prefix.root);
   const { ids, objectColumns } = await stored.select({ object: [0, 1, 2, 3, 4] }).read();
   expect(new Map(Array.from(ids, (id, row) => [id, objectColumns.get("w")!.values[row]]))).toEqual(
-    new Map([10, 11, 12, 13, 14].map((value, id) => [BigInt(id), value])),
+    new Map(w.map((value, id) => [BigInt(id), value])),
+  );
+});
+
+async function inFile(id: string, dataset: VectorDataset) {
+  const kind = kinds.find((own) => own.id === id)!;
+  const store = memoryStore();
+  const name = `b.${kind.extensions[0]}`;
+  const report = await convertToFile(await feedOf(dataset, {}), kind, await store.write(Key.of(name)));
+  return { report, back: await openInterchange(kind, store, Key.of(name)) };
+}
+
+describe("objects without vertices", () => {
+  it.each(["trk", "tck", "trx", "vtk", "vtp"])("are at their place in %s, from files and from stores", async (id) => {
+    const store = memoryStore();
+    await convertVectors(await example(), store, Prefix.root, { chunkShape: [10, 10, 10] });
+    for (const from of [await example(), await openZarrVectors(store, Prefix.root)]) {
+      const { report, back } = await inFile(id, from);
+      expect(report).toMatchObject({ objects: 5, vertices: 3 });
+      expect(report.losses.filter((loss) => /ids|without/.test(loss))).toEqual([]);
+      const feed = await feedOf(back, {});
+      const found: [bigint, number, unknown][] = [];
+      for await (const { ids, parts, objects, objectColumns } of feed.batches())
+        for (const [part, row] of objects.entries())
+          found.push([ids[row]!, parts[part + 1]! - parts[part]!, objectColumns.get("w")?.values[row]]);
+      const values = id === "tck" ? w.map(() => undefined) : w;
+      expect(found).toEqual(lines.map((line, i) => [BigInt(i), line.length / 3, values[i]]));
+    }
+  });
+
+  it.each(["ply", "obj", "gltf", "csv", "graphml", "parquet"])(
+    "are told where %s has no place for them",
+    async (id) => {
+      const { report } = await inFile(id, await example());
+      expect(report).toMatchObject({ objects: 2, vertices: 3 });
+      expect(report.losses).toContain("memory:/a.trx: 3 objects without vertices");
+    },
   );
 });

@@ -1,4 +1,7 @@
-/** Objects without vertices, which no batch has: everything that a level knows and that has not come. */
+/**
+ * Objects without vertices, which no batch of an answer has: put among the others, where those come in their order; else everything
+ * that a level knows and that has not come.
+ */
 import type { ReadOptions } from "../model/dataset.js";
 import type { ObjectSource } from "../model/source.js";
 import type { Batch, Columns } from "../model/vectors.js";
@@ -54,4 +57,58 @@ export async function* unseenObjects(
     const [ids, objectColumns] = await Promise.all([objects.ids(rows, options), objects.columns(names, rows, options)]);
     yield { ids, objectColumns };
   }
+}
+
+/** The rows of objects that have nothing. */
+async function emptyRows(objects: ObjectSource, options: ReadOptions): Promise<Uint32Array> {
+  const found: number[] = [];
+  for (let from = 0; from < objects.rows; from += ROWS) {
+    const rows = Uint32Array.from({ length: Math.min(ROWS, objects.rows - from) }, (_, i) => from + i);
+    const { offsets } = await objects.place(rows, options);
+    for (const [i, row] of rows.entries()) if (offsets[i] === offsets[i + 1]) found.push(row);
+  }
+  return Uint32Array.from(found);
+}
+
+/** Puts objects without vertices into batches of paths, as long as these come in the order of their rows. */
+export async function gapFiller(
+  objects: ObjectSource,
+  names: readonly string[],
+  options: ReadOptions,
+): Promise<(batch: Batch) => Promise<Batch>> {
+  const empty = await emptyRows(objects, options);
+  let [next, last] = [0, -1];
+  return async (batch) => {
+    if (next === empty.length || batch.repeats === true || batch.ids.length === 0) return batch;
+    const rows = await objects.rowsOf([...batch.ids], options);
+    if (!rows.every((row, i) => row > (i === 0 ? last : rows[i - 1]!))) {
+      next = empty.length;
+      return batch;
+    }
+    last = rows.at(-1)!;
+    const from = next;
+    while (next < empty.length && empty[next]! < last) next++;
+    if (from === next) return batch;
+    const all = Uint32Array.from([...rows, ...empty.subarray(from, next)]).sort();
+    const place = new Map(Array.from(all, (row, i) => [row, i]));
+    const [parts, owners] = [[0], [] as number[]];
+    let gap = from;
+    for (const [part, object] of batch.objects.entries()) {
+      for (; object >= 0 && gap < next && empty[gap]! < rows[object]!; gap++) {
+        parts.push(batch.parts[part]!);
+        owners.push(place.get(empty[gap]!)!);
+      }
+      parts.push(batch.parts[part + 1]!);
+      owners.push(object < 0 ? -1 : place.get(rows[object]!)!);
+    }
+    const [ids, objectColumns] = await Promise.all([objects.ids(all, options), objects.columns(names, all, options)]);
+    return { ...batch, parts: Uint32Array.from(parts), objects: Int32Array.from(owners), ids, objectColumns };
+  };
+}
+
+/** How many objects of a batch have no vertices. */
+export function emptyIn({ parts, objects, ids }: Batch): number {
+  const has = new Uint8Array(ids.length);
+  for (const [part, object] of objects.entries()) if (object >= 0 && parts[part + 1]! > parts[part]!) has[object] = 1;
+  return has.reduce((left, one) => left - one, ids.length);
 }

@@ -12,7 +12,7 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { Batch, Columns, Geometry, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
 import { pickRows } from "../query/columns.js";
 import type { Store } from "../store/types.js";
-import { Seen, unseenObjects } from "./empty.js";
+import { gapFiller, Seen, unseenObjects } from "./empty.js";
 
 export interface Feed extends FileData {
   /** Vertices per link; 0 where there are none. */
@@ -24,7 +24,7 @@ export interface Feed extends FileData {
   /** How a store of it was laid out, where it comes from one. */
   readonly layout?: Pick<VectorDescription, "chunkShape" | "binShape"> | undefined;
   /** What it is made of, where that is more than one. */
-  readonly origins?: readonly { readonly url: string; readonly store?: Store }[] | undefined;
+  readonly origins?: readonly { readonly url: string; readonly store: Store }[] | undefined;
 }
 
 export interface FeedOptions extends ReadOptions {
@@ -94,8 +94,12 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
   async function* batches(wanted: SelectOptions = {}): AsyncGenerator<Batch> {
     const total = onProgress === undefined ? 0 : (await selection.count(reading)).vertices;
     const [seen, whole] = [new Set<bigint>(), new Seen()];
+    const names = wanted.attributes === undefined ? asked("object").map(({ name }) => name) : [];
+    const fills = isWhole && source.objects !== undefined && PATHS.includes(geometry!);
+    const fill = fills ? await gapFiller(source.objects!, names, reading) : undefined;
     let done = 0;
-    for await (const batch of selection.batches({ ...reading, attributes, ...wanted })) {
+    for await (const found of selection.batches({ ...reading, attributes, ...wanted })) {
+      const batch = fill === undefined ? found : await fill(found);
       yield batch;
       if (batch.repeats === true) continue;
       if (isWhole) whole.add(batch.ids);
@@ -105,7 +109,6 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     }
     members = seen;
     if (!isWhole || source.objects === undefined) return;
-    const names = wanted.attributes === undefined ? asked("object").map(({ name }) => name) : [];
     let empty = 0;
     for await (const { ids, objectColumns } of unseenObjects(source.objects, whole, names, reading)) {
       empty += ids.length;

@@ -2,12 +2,14 @@
 import { Conflict, Unsupported } from "../errors.js";
 import { type Kind, kindNamed, kinds } from "../format/interchange/kinds.js";
 import type { WriteFileOptions } from "../format/interchange/types.js";
+import type { Batch, SelectOptions } from "../model/vectors.js";
 import { Key } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import { type Location, type LocationOptions, splitPath } from "../store/open.js";
 import { type ScratchFile, scratchIn, scratchOn } from "../store/scratch.js";
 import type { Sink } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
+import { emptyIn } from "./empty.js";
 import { type Feed, type FeedOptions, MEMORY } from "./feed.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 
@@ -42,9 +44,19 @@ export async function convertToFile(
     const { file } = await kind.load();
     if (file.write === undefined) throw new Unsupported(`files of ${kind.name} are read, but not written`);
     refuseLosses(options, feed.losses);
-    const report = await file.write(packed, feed, { signal, limits, scratch, ascii, reference });
-    const { vertices, objects } = report;
-    const losses = [...feed.losses, ...report.losses.map((loss) => `${feed.url}: ${loss}`)];
+    let empty = 0; // objects that the file has no place for
+    async function* batches(wanted?: SelectOptions): AsyncGenerator<Batch> {
+      empty = 0;
+      for await (const batch of feed.batches(wanted)) {
+        if (file.holdsEmpty !== true && batch.repeats !== true) empty += emptyIn(batch);
+        yield batch;
+      }
+    }
+    const report = await file.write(packed, { ...feed, batches }, { signal, limits, scratch, ascii, reference });
+    const { vertices } = report;
+    const told = empty === 0 ? report.losses : [...report.losses, `${empty} objects without vertices`];
+    const losses = [...feed.losses, ...told.map((loss) => `${feed.url}: ${loss}`)];
+    const objects = report.objects - empty;
     refuseLosses(options, losses);
     signal?.throwIfAborted();
     await packed.commit();

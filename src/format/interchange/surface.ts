@@ -98,6 +98,7 @@ export function surfaceContent(found: Surface, { where, size }: InputFile, { onB
         group: infos(groups?.columns ?? NONE),
       },
       objects: points ? undefined : { ids, starts: Uint32Array.of(0, count) },
+      empty: Uint32Array.from({ length: count }, (_, part) => part).filter((part) => parts[part] === parts[part + 1]),
       vertices: Uint32Array.of(vertices),
       bytes: Float64Array.of(size ?? 0),
       groups,

@@ -70,7 +70,7 @@ async function onlyObject({ url, batches }: FileData, { signal }: WriteFileOptio
     if (several)
       throw new InvalidInput(`${url} has several objects, and SWC holds one tree`, {
         where: url,
-        hint: "Choose one with --object, or write a folder of files.",
+        hint: "Choose one with --object; octavo split --by object --to swc writes a file for each.",
       });
     if (batch.positions.length > 0) only = batch;
   }

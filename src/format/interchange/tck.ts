@@ -25,7 +25,7 @@ import { STREAMLINES, Stretches, schemaOf } from "./streamlines.js";
 import { fieldOf, MAGIC, writeTck } from "./tck-write.js";
 import type { FileContent, FileFormat, OpenFileOptions, PieceIndex } from "./types.js";
 
-export const file: FileFormat = { open: openTck, write: writeTck };
+export const file: FileFormat = { holdsEmpty: true, open: openTck, write: writeTck };
 
 export interface TckType {
   readonly size: 4 | 8;

@@ -22,7 +22,7 @@ import { forward } from "./trk-space.js";
 import { writeTrk } from "./trk-write.js";
 import type { FileContent, FileFormat, OpenFileOptions, PieceIndex } from "./types.js";
 
-export const file: FileFormat = { open: openTrk, write: writeTrk };
+export const file: FileFormat = { holdsEmpty: true, open: openTrk, write: writeTrk };
 
 async function openTrk(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const { where } = input;

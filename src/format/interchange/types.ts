@@ -13,6 +13,8 @@ import type { InputFile } from "./file.js";
 
 /** What a module of this folder exports as `file`. */
 export interface FileFormat {
+  /** Objects without vertices are in the file as well. */
+  readonly holdsEmpty?: true | undefined;
   /** Reads what must be known before everything else: the header, where there is one. */
   open(file: InputFile, options: OpenFileOptions): Promise<FileContent>;
   /** Writes all of it; what the file cannot hold is told, nothing is left out in silence. */

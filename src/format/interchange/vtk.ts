@@ -20,7 +20,7 @@ import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 import { TYPES, VtkWords } from "./vtk-header.js";
 import { writeVtk } from "./vtk-write.js";
 
-export const file: FileFormat = { open, write: writeVtk };
+export const file: FileFormat = { holdsEmpty: true, open, write: writeVtk };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const bytes = await whole(input, withLimits(options.limits).resultBytes, options);

@@ -26,7 +26,7 @@ import { type Encoding, packedArray, textArray } from "./vtp-arrays.js";
 import { writeVtp } from "./vtp-write.js";
 import { XmlReader } from "./xml.js";
 
-export const file: FileFormat = { open, write: writeVtp };
+export const file: FileFormat = { holdsEmpty: true, open, write: writeVtp };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const limits = withLimits(options.limits);
