@@ -8,13 +8,15 @@ import { progressOption } from "./progress.js";
 import { sourceOptions } from "./source.js";
 import { verb } from "./verb.js";
 
+const { type: _, ...reading } = sourceOptions;
+
 export const merge = verb({
   about:
     "OUT has the objects of all, every attribute that any of them has (absent where another lacks it) and their groups, of which those with " +
     "the same name become one. Coarser levels stay behind unless --pyramid builds them again. The inputs may be of any format, " +
     "folders or quoted patterns; their geometry and axes must be the same. To add to a store that is there: octavo append.",
   options: {
-    ...sourceOptions,
+    ...reading,
     to: { ...choice(FORMATS, "the format of OUT (default: as it is called, else zarr-vectors)"), value: "FORMAT" },
     ids: choice(
       ["keep", "new"] as const,

@@ -147,6 +147,7 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
     linkWidth,
     hasObjects,
     losses,
+    origins: inputs.map(({ origin }) => origin),
     batches,
     async groups() {
       const members = [...folders.values()].map((ids): Ids => BigInt64Array.from(ids));

@@ -12,7 +12,6 @@ import type { AttributeInfo, Column } from "../model/attributes.js";
 import type { Batch, Columns, Domain, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
 import { absentValue, ColumnsBuilder } from "../query/columns.js";
 import { comparedAs } from "../query/where-test.js";
-import type { Store } from "../store/types.js";
 import { type Feed, feedOf } from "./feed.js";
 import { type ManyOptions, mustFit, sameType, unify } from "./feed-many.js";
 import { type Input, isBad } from "./inputs.js";
@@ -29,7 +28,6 @@ interface Part {
   /** How many come before them. */
   readonly first: bigint;
   readonly isWide: boolean;
-  readonly origin: { readonly url: string; readonly store?: Store };
   /** Its ids only number the objects of a file that has none. */
   readonly isNumbered: boolean;
 }
@@ -94,13 +92,9 @@ export async function feedOfMerged(inputs: readonly Input[], query: Query, optio
 
   async function* batches(wanted: SelectOptions = {}): AsyncGenerator<Batch> {
     for (const [number, part] of parts.entries()) {
-      const dataset = await opened(part.input);
-      const feed = await feedOf(dataset, query, reading);
+      const feed = await feedOf(await opened(part.input), query, reading);
       for await (const batch of feed.batches(wanted)) yield fitted(part, batch, wanted.attributes);
-      const bare = await withoutVertices(dataset, part, query, reading);
-      if (bare.length > 0)
-        for await (const batch of dataset.select({ ...query, object: bare }).batches({ ...reading, ...wanted }))
-          yield fitted(part, batch, wanted.attributes);
+      for (const loss of feed.losses) if (!losses.includes(loss)) losses.push(loss); // some are known only now
       onProgress?.({ done: parts.length + number + 1, total: 2 * parts.length, unit: "files" });
     }
   }
@@ -109,14 +103,18 @@ export async function feedOfMerged(inputs: readonly Input[], query: Query, optio
     ...first.feed,
     url: `${parts.length} datasets`,
     bounds: {
-      min: first.feed.axes.map((_, axis) => Math.min(...parts.map(({ feed }) => feed.bounds.min[axis]!))),
-      max: first.feed.axes.map((_, axis) => Math.max(...parts.map(({ feed }) => feed.bounds.max[axis]!))),
+      min: first.feed.axes.map((_, axis) =>
+        parts.reduce((low, { feed }) => Math.min(low, feed.bounds.min[axis]!), Infinity),
+      ),
+      max: first.feed.axes.map((_, axis) =>
+        parts.reduce((high, { feed }) => Math.max(high, feed.bounds.max[axis]!), -Infinity),
+      ),
     },
     attributes,
     schema,
     hasObjects: parts.some(({ feed }) => feed.hasObjects),
     losses,
-    origins: parts.map(({ origin }) => origin),
+    origins: parts.map(({ input }) => input.origin),
     layout: allSame(parts.map(({ feed }) => feed.layout)) ? first.feed.layout : undefined,
     batches,
     groups: async () => groups,
@@ -130,8 +128,8 @@ async function lookAt(
   query: Query,
   options: ManyOptions,
 ): Promise<Part> {
-  const feed = await feedOf(dataset, query, options);
-  const groups = await feed.groups();
+  const { batches: _, groups: groupsIn, ...feed } = await feedOf(dataset, query, options); // without what holds the dataset
+  const groups = await groupsIn();
   const { objects } = await dataset.source(query.level ?? 0, options, feed.geometry);
   const ids = ((await objects?.ids(undefined, options)) ?? new BigInt64Array()).slice().sort();
   let isWide = false;
@@ -139,8 +137,7 @@ async function lookAt(
   for await (const { positions } of dataset.select({ ...query, limit: 1 }).batches({ signal, limits, attributes: [] }))
     isWide ||= positions instanceof Float64Array;
   const isNumbered = kinds.some(({ id }) => id === dataset.format) && ids.every((id, row) => id === BigInt(row));
-  const { url, store } = dataset as VectorDataset & { readonly store?: Store };
-  return { input, feed, groups, ids, first, isWide, isNumbered, origin: { url, ...(store && { store }) } };
+  return { input, feed, groups, ids, first, isWide, isNumbered };
 }
 
 /** Where an id would be among ascending ones. */
@@ -179,18 +176,6 @@ function refuseClashes(parts: readonly Part[]): void {
     where: one!.name,
     hint: "Give all objects new ids: --ids new.",
   });
-}
-
-/** The objects without vertices, which are in no batch unless they are asked for. */
-async function withoutVertices(
-  dataset: VectorDataset,
-  { ids }: Part,
-  { level }: Query,
-  options: ManyOptions,
-): Promise<readonly bigint[]> {
-  if (ids.length === 0) return [];
-  const seen = (await dataset.objectIds(level, options)).slice().sort();
-  return seen.length === ids.length ? [] : [...ids].filter((id) => seen[placeIn(seen, id)] !== id);
 }
 
 /** The attributes that any of them has; one that has two types cannot be one. */
@@ -232,6 +217,15 @@ function spelled(infos: readonly AttributeInfo[], columns: Columns): Columns {
 const allSame = (values: readonly unknown[]): boolean =>
   values.every((own) => JSON.stringify(own) === JSON.stringify(values[0]));
 
+/** What headers say, but for numbers of things: those are counted anew. */
+const headersOf = ({ headers }: Pick<Feed, "headers">): string =>
+  stringifyJson(
+    Array.from(headers, ([format, header]) => [
+      format,
+      Object.entries(header).filter(([name]) => !/count|^nb_/i.test(name)),
+    ]) as Json,
+  );
+
 /** What is said of the whole: of the first that says it. */
 function saidByAll(parts: readonly Part[]): { attributes: { [key: string]: Json }; losses: string[] } {
   const attributes: { [key: string]: Json } = {};
@@ -244,7 +238,7 @@ function saidByAll(parts: readonly Part[]): { attributes: { [key: string]: Json 
       else if (stringifyJson(attributes[name]!) !== stringifyJson(value))
         losses.add(`${feed.url}: what it says of itself as ${name}, which another says before it`);
     }
-    const [own, its] = [first.feed, feed].map(({ headers }) => stringifyJson(Object.fromEntries(headers)));
+    const [own, its] = [first.feed, feed].map(headersOf);
     if (own !== its) losses.add(`${feed.url}: the header of the file, which is not that of the first`);
     if (stringifyJson(feed.crs ?? null) !== stringifyJson(first.feed.crs ?? null))
       losses.add(`${feed.url}: its coordinate system, which is not that of the first`);

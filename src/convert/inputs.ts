@@ -5,6 +5,7 @@
 import { NotFound, OctavoError } from "../errors.js";
 import { kindNamed, kinds } from "../format/interchange/kinds.js";
 import type { OpenFileOptions } from "../format/interchange/types.js";
+import { urlOf } from "../format/zarr/node.js";
 import type { Dataset } from "../model/dataset.js";
 import { detect, type OpenOptions } from "../open.js";
 import type { Key, Prefix } from "../store/key.js";
@@ -14,15 +15,16 @@ import type { Store } from "../store/types.js";
 /** One of them, which is opened when its turn comes. */
 export interface Input {
   readonly name: string;
+  /** Where it is, so that nothing is written over it. */
+  readonly origin: { readonly url: string; readonly store: Store };
   open(options: OpenFileOptions): Promise<Dataset>;
 }
 
 type Open = (url: string, options?: LocationOptions) => Promise<Location>;
 type Options = OpenOptions & Pick<OpenFileOptions, "table">;
 
-interface Found {
+interface Found extends Omit<Input, "name"> {
   readonly path: string;
-  open(options: OpenFileOptions): Promise<Dataset>;
 }
 
 /** Whether an address stands for many; what is behind "?" in a web address is no pattern. */
@@ -47,8 +49,10 @@ export async function inputsOf(
 
 async function single(openLocation: Open, source: string, options: Options): Promise<Found> {
   const location = await openLocation(source, options);
+  const { store, at, file } = location;
   return {
     path: source,
+    origin: { url: file === undefined ? urlOf(store, at) : `${store.url}/${file}`, store },
     open: async (now) => (await detect(location, { ...options, ...now })).match.open(),
   };
 }
@@ -102,7 +106,7 @@ function fileAt(store: Store, at: Prefix, key: Key, base: string, options: Optio
       return (await import("../format/interchange/open.js")).openInterchange(kind, store, key, { ...options, ...now });
     return (await detect({ store, at, file: key }, { ...options, ...now })).match.open();
   };
-  return { path: base + key.slice(at.length), open };
+  return { path: base + key.slice(at.length), origin: { url: `${store.url}/${key}`, store }, open };
 }
 
 /** Without the folders that all have in common. */
@@ -110,7 +114,7 @@ function named(found: readonly Found[]): Input[] {
   const folders = found.map(({ path }) => path.split("/").slice(0, -1));
   let common = 0;
   while (folders.every((own) => own.length > common && own[common] === folders[0]![common])) common++;
-  return found.map(({ path, open }) => ({ name: path.split("/").slice(common).join("/"), open }));
+  return found.map(({ path, ...own }) => ({ name: path.split("/").slice(common).join("/"), ...own }));
 }
 
 /** Whether this says something about one input, so that the others may go on without it. */

@@ -7,7 +7,7 @@ import { columnsOf, info, KINDS, scene } from "../../test/zarr-vectors-scenes.js
 import { Conflict, InvalidInput, Unsupported } from "../errors.js";
 import { type BatchParts, createZarrVectors } from "../format/zarr-vectors/write/write.js";
 import type { Geometry, VectorDataset } from "../model/vectors.js";
-import { diff, merge as mergeTo, open, openLocation, split as splitTo } from "../node.js";
+import { convert, diff, merge as mergeTo, open, openLocation, split as splitTo } from "../node.js";
 import type { MergeOptions } from "./merge.js";
 import type { SplitOptions } from "./split.js";
 
@@ -140,7 +140,10 @@ describe("merge", () => {
     const { positions } = await (await opened("c.zv")).select({ object: [9n, 10n] }).read();
     expect([...positions].sort()).toEqual(Array.from(points.positions, (x) => x / 3).sort());
     await expect(merge(["a.zv", "b.zv"], "a.zv", { overwrite: true })).rejects.toThrow("one lies inside the other");
+    const both = [at("a.zv"), at("b.zv")];
+    await expect(convert(both, at("b.zv"), { overwrite: true })).rejects.toThrow("one lies inside the other");
     await opened("a.zv");
+    await opened("b.zv");
   });
 
   it("numbers the objects of files, and builds levels", async () => {
@@ -199,6 +202,19 @@ describe("split", () => {
     expect(losses).toEqual([expect.stringMatching(/: 1 links between objects$/)]);
     await expect(split("graph.zv", "strict", { by: "object", strict: true })).rejects.toThrow("1 links between");
     expect((await split("graph.zv", "one", { by: "box", size: [1e3, 1e3, 1e3] })).outputs.length).toBeGreaterThan(1);
+  });
+
+  it("has a place for what belongs to no object", async () => {
+    const ids = BigInt64Array.of(0n, 1n, 2n);
+    const objectColumns = columnsOf([info("kind", text), ["a", "b", "a"]]);
+    const objects = Int32Array.of(0, 1, 2, -1);
+    await write("all.zv", "points", { ...scene("points", 11, 4), ids, objects, objectColumns });
+    const { outputs, losses } = await split("all.zv", "parts", { by: "attribute:kind" });
+    expect(losses).toEqual([]);
+    expect(outputs.map(({ name }) => name)).toEqual(["a.zv", "b.zv", "without_object.zv"]);
+    const parts = outputs.map(({ name }) => `parts/${name}`);
+    await merge(parts, "again.zv");
+    await sameAs("all.zv", "again.zv");
   });
 
   it("puts every point into one box, also those on a face", async () => {

@@ -15,7 +15,6 @@ export interface MergeOptions extends Omit<ConvertToOptions, "ids" | "query" | "
 export function merger(convert: ReturnType<typeof converter>) {
   return (sources: readonly string[], target: string, options: MergeOptions = {}): Promise<ConvertReport> => {
     const { ids: merge = "any", ...rest } = options;
-    const query = rest.pyramid === undefined ? undefined : { level: 0 }; // levels that are built again are not lost
-    return convert(sources, target, { ...rest, query, merge });
+    return convert(sources, target, { ...rest, merge });
   };
 }

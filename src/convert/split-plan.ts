@@ -152,12 +152,14 @@ function ownerless(dataset: VectorDataset): Selection {
   const own: VectorDataset = {
     ...dataset,
     groups: async () => [],
+    source: async (...asked) => ({ ...(await dataset.source(...asked)), objects: undefined }),
     select(query) {
       const all = dataset.select(query);
       async function* batches(options?: SelectOptions): AsyncGenerator<Batch> {
         for await (const batch of all.batches(options)) {
           const left = onlyObjects(batch, () => false);
-          if (left.positions.length > 0) yield left;
+          const says = batch.repeats === true ? left.links?.ends : left.positions;
+          if ((says?.length ?? 0) > 0) yield left;
         }
       }
       return { ...all, dataset: own, batches };
