@@ -46,7 +46,7 @@ export function readingWithin({ signal, limits, maxMemory = MEMORY }: FeedOption
   };
 }
 
-const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
+export const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 
 /** Objects that are there, and have nothing. */
 const withoutVertices = (ids: Ids, objectColumns: Columns, level: number, geometry: Geometry, dims: number): Batch => ({

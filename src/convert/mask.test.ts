@@ -62,6 +62,15 @@ describe("masks", () => {
   });
 });
 
+it("masks know of coordinates that were left as they lie in a TRK", async () => {
+  const far = affine.map((value, i) => (i === 3 ? 100 : value));
+  const trk = { space: "voxmm", version: 2, dimensions: [10, 1, 1], voxel_size: [1, 1, 1], vox_to_ras: far };
+  const stored = { ...(await feed()), headers: new Map([["trk", { ...trk, voxel_order: "RAS" }]]) };
+  const eight = { ...mask(8), affine: far };
+  expect(await ids(masked(stored, { include: [touches(eight)] }))).toEqual([2n]);
+  expect((await withinImage(stored, eight, "keep")).outside).toBe(1);
+});
+
 describe("paths that leave the image", () => {
   it("are counted, and kept, dropped or refused", async () => {
     const kept = await withinImage(await feed(), mask(), "keep");

@@ -5,13 +5,13 @@
 import { Corrupt, Unsupported } from "../errors.js";
 import { pickPaths } from "../format/interchange/filter.js";
 import { leaves, type PathTest } from "../format/interchange/inside.js";
-import { inMillimetres } from "../format/interchange/streamlines-write.js";
+import { rasOf } from "../format/interchange/streamlines-write.js";
 import type { ImageSpace } from "../format/interchange/types.js";
 import type { Ids } from "../format/rows/row-source.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { Batch, Positions, SelectOptions } from "../model/vectors.js";
 import { pickRows } from "../query/columns.js";
-import type { Feed } from "./feed.js";
+import { type Feed, PATHS } from "./feed.js";
 
 export interface PathFilter {
   readonly include?: readonly PathTest[] | undefined;
@@ -20,16 +20,16 @@ export interface PathFilter {
 
 /** The feed with the paths that pass. */
 export function masked(feed: Feed, filter: PathFilter): Feed {
-  if (feed.linkWidth > 0)
-    throw new Unsupported(`${feed.url} has ${feed.geometry}; masks are for points and paths`, { where: feed.url });
+  refuseNoPaths(feed);
   const { include = [], exclude = [] } = filter;
   const tests = [...include, ...exclude];
   if (tests.length > MOST) throw new Unsupported(`${tests.length} masks at once; at most ${MOST} are looked at`);
+  const placed = rasOf(feed);
   let kept: Set<bigint> | undefined; // the objects that stay, once everything was gone through
   async function* batches(options?: SelectOptions): AsyncGenerator<Batch> {
     const seen = new Set<bigint>();
     for await (const batch of feed.batches(options)) {
-      const own = passing(batch, inMillimetres(batch.positions, feed.axes), tests, include.length);
+      const own = passing(batch, placed(batch.positions), tests, include.length);
       for (const id of own.ids) seen.add(id);
       if (own.parts.length > 1) yield own;
     }
@@ -47,6 +47,13 @@ export function masked(feed: Feed, filter: PathFilter): Feed {
       return { members: rows.map((group) => left[group]!), columns: pickRows(columns, rows) };
     },
   };
+}
+
+function refuseNoPaths({ url: where, geometry, axes }: Feed): void {
+  if (!PATHS.includes(geometry) || axes.length !== 3)
+    throw new Unsupported(`${where} has ${geometry} along ${axes.length} axes; images are for paths in space`, {
+      where,
+    });
 }
 
 const MOST = 31; // one bit for each
@@ -88,10 +95,11 @@ export async function withinImage(
   invalid: Invalid,
   options: ReadOptions = {},
 ): Promise<{ readonly feed: Feed; readonly outside: number }> {
-  const test = leaves(space);
+  refuseNoPaths(feed);
+  const [test, placed] = [leaves(space), rasOf(feed)];
   let outside = 0;
   for await (const { positions, parts } of feed.batches({ ...options, attributes: [] })) {
-    const places = inMillimetres(positions, feed.axes);
+    const places = placed(positions);
     for (let path = 0; path + 1 < parts.length; path++) if (test(places, parts[path]!, parts[path + 1]!)) outside++;
   }
   if (outside > 0 && invalid === "fail")

@@ -43,9 +43,7 @@ export async function* pathBatches(
     throw new Unsupported(`${where} has ${geometry}, and files of streamlines hold paths`, { where });
   if (axes.length !== 3)
     throw new Unsupported(`${where} has ${axes.length} axes, and streamlines lie in space, which has 3`, { where });
-  const trk = headers.get("trk");
-  // zarr-vectors-tools can leave coordinates as they lie in a TRK, and says so in the header that it keeps.
-  const toRas = trk?.space === "voxmm" ? trkHeaderOf(wholeTrkHeader(trk), where).toRas : undefined;
+  const placed = rasOf({ url: where, axes, headers });
   let [next, object] = [0n, -1];
   for await (const batch of batches(options)) {
     if (batch.repeats === true) continue;
@@ -58,15 +56,25 @@ export async function* pathBatches(
         losses.tell("that paths are of one object: each is a streamline of its own");
       object = objects[part]!;
     }
-    const positions = inMillimetres(batch.positions, axes);
-    yield { ...batch, positions: toRas === undefined ? positions : moved(positions, toRas), paths: parts.length - 1 };
+    yield { ...batch, positions: placed(batch.positions), paths: parts.length - 1 };
   }
 }
 
-function moved(positions: Positions, toRas: Float32Array): Float32Array {
-  const out = Float32Array.from(positions);
-  forward(toRas, out, 0, 3, out.length / 3, out, 0);
-  return out;
+/** From the positions of a dataset with 3 axes to millimetres in RAS+. */
+export function rasOf({
+  url: where,
+  axes,
+  headers,
+}: Pick<FileData, "url" | "axes" | "headers">): (positions: Positions) => Positions {
+  const trk = headers.get("trk");
+  // zarr-vectors-tools can leave coordinates as they lie in a TRK, and says so in the header that it keeps.
+  if (trk?.space !== "voxmm") return (positions) => inMillimetres(positions, axes);
+  const { toRas } = trkHeaderOf(wholeTrkHeader(trk), where);
+  return (positions) => {
+    const out = Float32Array.from(inMillimetres(positions, axes));
+    forward(toRas, out, 0, 3, out.length / 3, out, 0);
+    return out;
+  };
 }
 
 /** Millimetres per unit of the axis; an axis without a unit that is a length is taken for millimetres. */
@@ -76,7 +84,7 @@ function millimetres({ unit }: Axis): number {
 }
 
 /** Positions along these axes as millimetres. */
-export function inMillimetres(positions: Positions, axes: readonly Axis[]): Positions {
+function inMillimetres(positions: Positions, axes: readonly Axis[]): Positions {
   const scales = axes.map(millimetres);
   if (scales.every((scale) => scale === 1)) return positions;
   return positions.map((value, i) => value * scales[i % 3]!) as Positions;
