@@ -146,6 +146,21 @@ describe("merge", () => {
     await opened("b.zv");
   });
 
+  it("makes a file of files, in the space of the first, with nothing lost", async () => {
+    for (const [i, name] of ["a", "b"].entries()) {
+      const streams = { ...scene("streamlines", i + 1, 3), objectColumns: new Map(), vertexColumns: new Map() };
+      await write(`${name}.zv`, "streamlines", streams);
+      await convert(at(`${name}.zv`), at(`${name}.trk`));
+    }
+    await merge(["a.trk", "b.trk"], "both.trk", { strict: true });
+    await merge(["a.trk", "b.trk"], "both.zv", { strict: true });
+    await sameAs("both.trk", "both.zv");
+    const { ids, positions } = await (await opened("both.trk")).select().read();
+    const [a, b] = [await (await opened("a.trk")).select().read(), await (await opened("b.trk")).select().read()];
+    expect(ids.length).toBe(6);
+    expect([...positions]).toEqual([...a.positions, ...b.positions]);
+  });
+
   it("numbers the objects of files, and builds levels", async () => {
     for (const x of [1, 2]) writeFileSync(at(`${x}.swc`), `1 1 ${x} 0 0 1 -1\n2 3 ${x} 1 0 0.5 1\n`);
     const report = await merge(["*.swc"], "cells.zv", { pyramid: { levels: 1 } });
