@@ -26,8 +26,8 @@ export type { DataType, Field, FixedDataType } from "./bytes/dtype.js";
 export type { Json } from "./bytes/json.js";
 export type { ChunkData, CodecSpec, Element, NumericArray, VlenValue } from "./codec/types.js";
 export type { ConvertReport } from "./convert/arrays.js";
-export type { ConvertToOptions } from "./convert/index.js";
 export type { MergeOptions } from "./convert/merge.js";
+export type { ConvertToOptions } from "./convert/options.js";
 export type { SplitOptions, SplitReport } from "./convert/split.js";
 export type { Difference, DifferenceKind, DiffOptions, DiffReport } from "./diff/index.js";
 export {

@@ -3,17 +3,17 @@ import { memorySize } from "../bytes/dtype.js";
 import { type ConvertOptions, planArray } from "../convert/arrays.js";
 import { MEMORY } from "../convert/feed.js";
 import { fileKind } from "../convert/files.js";
+import { treeOf } from "../convert/index.js";
+import type { Input } from "../convert/inputs.js";
+import { levelsWanted } from "../convert/levels.js";
 import {
   arrayOptions,
   type ConvertToOptions,
   holdsLevels,
   publishOptions,
-  treeOf,
   vectorOptions,
   volumeOptions,
-} from "../convert/index.js";
-import type { Input } from "../convert/inputs.js";
-import { levelsWanted } from "../convert/levels.js";
+} from "../convert/options.js";
 import { publishedAs } from "../convert/precomputed/index.js";
 import { refuseGroup } from "../convert/tree.js";
 import { keepsChunks } from "../convert/vectors.js";

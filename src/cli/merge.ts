@@ -1,5 +1,5 @@
 /** `octavo merge`: datasets of one kind become one. */
-import { FORMATS } from "../convert/index.js";
+import { FORMATS } from "../convert/options.js";
 import { merge as mergeTo } from "../node.js";
 import { createPool } from "../worker/pool.js";
 import { choice, flag, size, value } from "./args.js";

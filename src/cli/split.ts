@@ -1,5 +1,5 @@
 /** `octavo split`: a dataset becomes a folder of datasets. */
-import { FORMATS } from "../convert/index.js";
+import { FORMATS } from "../convert/options.js";
 import type { SplitOptions } from "../convert/split.js";
 import { InvalidInput } from "../errors.js";
 import { split as splitInto } from "../node.js";

@@ -1,64 +1,39 @@
 /** `convert`: a dataset, a part of it, or what is at an address, to another address. */
 import { Conflict, Corrupt, InvalidInput, NotFound, Unsupported } from "../errors.js";
-import { kinds } from "../format/interchange/kinds.js";
-import type { WritableVersion, ZarrGroup } from "../format/zarr/index.js";
+import type { ZarrGroup } from "../format/zarr/index.js";
 import { refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import type { Query, Selection, VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
-import type { PyramidOptions } from "../pyramid/index.js";
 import { Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import type { Location, LocationOptions } from "../store/open.js";
 import type { ScratchFile } from "../store/scratch.js";
 import type { Store } from "../store/types.js";
 import type { ZipWriteStore } from "../store/zip-write.js";
-import { type ConvertOptions, type ConvertReport, convertArray } from "./arrays.js";
+import { type ConvertReport, convertArray } from "./arrays.js";
 import { type Feed, feedOf } from "./feed.js";
 import type { ManyOptions } from "./feed-many.js";
-import { type ConvertFileOptions, convertToFile, fileKind, sinkAt } from "./files.js";
+import { convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
 import { addLevels, finest, isZip, levelsWanted } from "./levels.js";
-import { refuseLosses, type Strictness } from "./losses.js";
-import type { ConvertParticlesOptions } from "./particles.js";
-import type { PublishOptions } from "./precomputed/publication.js";
+import { refuseLosses } from "./losses.js";
+import {
+  arrayOptions,
+  type ConvertToOptions,
+  FORMATS,
+  holdsLevels,
+  isMany,
+  isParticleFile,
+  particleOptions,
+  publishOptions,
+  refuse,
+  vectorOptions,
+  volumeOptions,
+} from "./options.js";
 import { convertTree } from "./tree.js";
-import { type ConvertVectorsOptions, convertVectors } from "./vectors.js";
-import { type ConvertVolumeOptions, convertVolume } from "./volumes.js";
-
-/** The formats of arrays that can be written, by the name that `to` has. */
-export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Record<string, WritableVersion>;
-
-/** What the target is to be, and how to get there. */
-export interface ConvertToOptions
-  extends Omit<ConvertOptions, "version" | "codecs">,
-    Omit<LocationOptions, "create">,
-    Pick<OpenOptions, "as">,
-    Strictness,
-    Pick<ConvertFileOptions, "attributes" | "ascii" | "reference">,
-    Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
-    Pick<PublishOptions, "kind" | "keepTypes">,
-    Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
-  /** Of precomputed skeletons and meshes: the address of the volume of labels whose info shall name them. */
-  readonly link?: string | undefined;
-  /** "zarr3" for arrays; for geometry the kind of file that the target's name says ("trk"), else "zarr-vectors". */
-  readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | "ptree" | (string & {}) | undefined;
-  /** Of geometry: the part that is converted, as a selection says it as well. */
-  readonly query?: Query | undefined;
-  /** Of Zarr Vectors: its coarser levels are built as well, when level 0 is there; what they shall be. */
-  readonly pyramid?: PyramidOptions | true | undefined;
-  /** Objects and inputs that are damaged are left out, and told as `skipped`; without it the first one is an error. */
-  readonly skipBad?: boolean | undefined;
-}
-
-/** Everything that `to` may be. */
-export const FORMATS: readonly string[] = [
-  ...Object.keys(TARGETS),
-  "zarr-vectors",
-  "precomputed",
-  "ptree",
-  ...kinds.map(({ id }) => id),
-];
+import { convertVectors } from "./vectors.js";
+import { convertVolume } from "./volumes.js";
 
 /** Where a conversion may put things meanwhile; what is there is gone with it. */
 export interface Temporary {
@@ -175,8 +150,6 @@ export async function feedFrom(
   return (await import("./feed-many.js")).feedOfMany(source, query, options);
 }
 
-const isMany = (source: Dataset | readonly Input[]): source is readonly Input[] => Array.isArray(source);
-
 /** Does some work at an address, which is made for it: a zip file is there when the work is done, or not at all. */
 export async function into<T>(
   openLocation: Opener<Location, LocationOptions>,
@@ -261,108 +234,6 @@ function levelsLost(array: ArrayDataset): string[] {
   const { url, levels = [] } = array;
   if (levels.length < 2 || levels[0] !== array) return [];
   return [`${url}: its ${levels.length - 1} coarser scales, which can be made again from it`];
-}
-
-/** What the options mean for geometry that becomes precomputed. */
-export function publishOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): PublishOptions {
-  const {
-    to: _,
-    formatVersion,
-    dtype,
-    codecs,
-    chunkShape,
-    shardShape,
-    encoding,
-    scales,
-    resume,
-    link: _l,
-    ...rest
-  } = options;
-  const foreign = { formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, resume };
-  refuse(
-    foreign,
-    `${where} cannot become precomputed geometry`,
-    "It has kind, sharded, resolution, ids and keepTypes.",
-  );
-  return rest;
-}
-
-/** Whether what is written is a store that can have coarser levels. */
-export const holdsLevels = (
-  source: Dataset | readonly Input[],
-  target: string,
-  { to, formatVersion }: ConvertToOptions,
-): boolean =>
-  (isMany(source) || source.kind === "vectors") &&
-  (to === undefined ? fileKind(target, to) === undefined && !isParticleFile(target, to) : to === "zarr-vectors") &&
-  formatVersion !== "0.7.0";
-
-/** Whether a target is a file of particles with their tree: as `to` says, else its name. */
-const isParticleFile = (target: string, to: string | undefined): boolean =>
-  to === undefined ? /\.ptree$/i.test(target) : to === "ptree";
-
-/** What the options mean for particles with their tree. */
-function particleOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertParticlesOptions {
-  const { formatVersion, dtype, ids, codecs, chunkShape, shardShape, resume, ...rest } = withoutPublishing(
-    options,
-    `${where} cannot become a ptree file`,
-  );
-  refuse({ formatVersion, dtype, ids, codecs, chunkShape, shardShape, resume }, `${where} cannot become a ptree file`);
-  return rest;
-}
-
-/** What the options mean for volumes. */
-export function volumeOptions(
-  { url: where }: { readonly url: string },
-  options: ConvertToOptions,
-): ConvertVolumeOptions {
-  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, link, ...rest } = options;
-  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, link };
-  refuse(foreign, `${where} cannot become a volume`, "Volumes have encoding, sharded, scales and resolution.");
-  return rest;
-}
-
-/** Unsupported where one of these options is given. */
-function refuse(foreign: { readonly [name: string]: unknown }, what: string, hint?: string): void {
-  const [name] = Object.entries(foreign).find(([, value]) => value !== undefined && value !== false) ?? [];
-  if (name !== undefined)
-    throw new Unsupported(`${what} with the option ${name}, which means nothing there`, { ...(hint && { hint }) });
-}
-
-/** What the options mean for arrays. */
-export function arrayOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): ConvertOptions {
-  const { to = "zarr3" } = options;
-  if (to === "precomputed")
-    throw new Unsupported(`${where} is a group, and a volume is one array at several scales`, {
-      where,
-      hint: "Convert its arrays one by one.",
-    });
-  const { formatVersion, dtype, ids, ...rest } = withoutPublishing(options, `${where} cannot become Zarr`);
-  if (!(to in TARGETS) || formatVersion !== undefined || dtype !== undefined || ids !== undefined)
-    throw new Unsupported(`${where} has no geometry, so it cannot become ${to in TARGETS ? "Zarr Vectors" : to}`, {
-      where,
-    });
-  return { ...rest, version: TARGETS[to as keyof typeof TARGETS] };
-}
-
-/** What the options mean for geometry. */
-export function vectorOptions(
-  { url: where }: { readonly url: string },
-  options: ConvertToOptions,
-): ConvertVectorsOptions {
-  const { to = "zarr-vectors" } = options;
-  if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
-  const { resume, shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
-  if (resume === true)
-    throw new Unsupported(`the conversion of ${where} cannot be resumed`, { where, hint: "Begin anew: overwrite." });
-  return { ...rest, sharding: shardShape };
-}
-
-/** The options without those of precomputed data, which nobody may have given. */
-function withoutPublishing(options: ConvertToOptions, otherwise: string) {
-  const { to, encoding, sharded, scales, resolution, kind, keepTypes, link, ...rest } = options;
-  refuse({ encoding, sharded, scales, resolution, kind, keepTypes, link }, otherwise);
-  return rest;
 }
 
 /** The group that can be converted whole; Unsupported where there is none. */

@@ -1,6 +1,7 @@
 /** `merge`: datasets of one kind become one, which keeps what each of them says. */
 import type { ConvertReport } from "./arrays.js";
-import type { ConvertToOptions, converter } from "./index.js";
+import type { converter } from "./index.js";
+import type { ConvertToOptions } from "./options.js";
 
 /** What the one shall be. */
 export interface MergeOptions extends Omit<ConvertToOptions, "ids" | "query" | "resume"> {

@@ -3,7 +3,8 @@ import type { Dataset } from "../model/dataset.js";
 import type { VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
 import type { Location, LocationOptions } from "../store/open.js";
-import type { ConvertToOptions, converter } from "./index.js";
+import type { converter } from "./index.js";
+import type { ConvertToOptions } from "./options.js";
 
 /** By what, and what the parts shall be. */
 export interface SplitOptions extends Omit<ConvertToOptions, "query" | "resume" | "skipBad" | "link"> {
