@@ -8,8 +8,12 @@ describe("the fewest digits of a float32", () => {
       fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const short = shortest(value);
         expect(Math.fround(short)).toBe(value);
-        const digits = String(short).replace(/e.*/, "").replace(/[-.]/g, "").replace(/^0+|0+$/g, "").length;
-        if (digits > 6 && Math.abs(value) > 1e-37) expect(Math.fround(Number(value.toPrecision(digits - 1)))).not.toBe(value);
+        const digits = String(short)
+          .replace(/e.*/, "")
+          .replace(/[-.]/g, "")
+          .replace(/^0+|0+$/g, "").length;
+        if (digits > 6 && Math.abs(value) > 1e-37)
+          expect(Math.fround(Number(value.toPrecision(digits - 1)))).not.toBe(value);
       }),
       { numRuns: 2000 },
     );
