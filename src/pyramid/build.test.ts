@@ -155,3 +155,25 @@ describe("objects that stay", () => {
     await expect(built({ weight: "nothing" })).rejects.toThrow("has no object attribute nothing");
   });
 });
+
+it("a skeleton's branches are measured, not the way from the end of one to the next", async () => {
+  const store = memoryStore();
+  const writer = await createZarrVectors(store, at, { geometry: "skeletons", dims: 2, chunkShape: 1000 });
+  const places = [[0, 0]];
+  const ends: number[] = [];
+  for (const [x, y] of [
+    [1, 0],
+    [0, 1],
+    [-1, 0],
+    [0, -1],
+  ] as const)
+    for (let step = 1; step <= 20; step++) {
+      ends.push(places.length, step === 1 ? 0 : places.length - 1);
+      places.push([step * x, step * y]);
+    }
+  const links = { width: 2, ends: Uint32Array.from(ends), columns: new Map() };
+  await writer.add({ positions: Float32Array.from(places.flat()), ids: BigInt64Array.of(1n), links });
+  await writer.commit();
+  const { levels } = await buildPyramid(store, at, { levels: 1 });
+  expect(levels).toEqual([{ level: 1, vertices: 5, objects: 1, allowed: 0.5, error: 0 }]);
+});

@@ -118,12 +118,17 @@ async function look(source: LevelSource, options: ReadOptions): Promise<{ step: 
     sum += Math.sqrt(square);
     segments++;
   };
+  const told = new Map<number, Set<number>>(some.map((chunk) => [chunk, new Set()])); // of which a link says what they follow
+  if (sequential && linkWidth > 1)
+    for await (const { width, count: links, chunks, vertices: ends } of source.links({ chunks: some }, [], options))
+      for (let at = 0; at < links * width; at += width) told.get(chunks[at]!)?.add(ends[at]!);
   for await (const tile of source.tiles(some, { positions: true, vertex: [], fragment: [] }, options)) {
     vertices += tile.vertices;
     tiles.set(tile.chunk, tile.positions);
     if (!sequential) continue;
     for (let part = 0; part + 1 < tile.parts.length; part++)
-      for (let v = tile.parts[part]! + 1; v < tile.parts[part + 1]!; v++) step(tile.positions, v - 1, v);
+      for (let v = tile.parts[part]! + 1; v < tile.parts[part + 1]!; v++)
+        if (!told.get(tile.chunk)?.has(v)) step(tile.positions, v - 1, v);
   }
   if (linkWidth > 1)
     for await (const { width, count: links, chunks, vertices: ends } of source.links({ chunks: some }, [], options))
