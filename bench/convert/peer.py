@@ -117,8 +117,7 @@ def swc(*files):
 def skeletons_read(store, file):
     from zarr_vectors.types.polylines import read_polylines
 
-    found, times = timed(lambda: read_polylines(store))
-    lines = found["polylines"]
+    lines, times = timed(lambda: [np.concatenate(pieces) for pieces in read_polylines(store)["polylines"]])
     np.savez(file, vertices=np.concatenate(lines), counts=[len(line) for line in lines])
     return times
 

@@ -23,10 +23,16 @@ export function thinChain(
     const to = open.pop()!;
     const from = open.pop()!;
     if (to - from < 2) continue;
-    let [furthest, distance] = [-1, -1];
+    let furthest = -1;
+    let distance = -1;
+    const a = chain[from]!;
+    const b = chain[to]!;
     for (let i = from + 1; i < to; i++) {
-      const away = fromSegment(positions, dims, chain[i]!, chain[from]!, chain[to]!);
-      if (away > distance) [furthest, distance] = [i, away];
+      const away = fromSegment(positions, dims, chain[i]!, a, b);
+      if (away > distance) {
+        furthest = i;
+        distance = away;
+      }
     }
     if (!(distance <= most)) {
       // also where a coordinate is no number: then the vertex in the middle stays
@@ -40,8 +46,11 @@ export function thinChain(
 
 /** The square of the distance of a vertex from the segment between two others. */
 export function fromSegment(positions: Positions, dims: number, vertex: number, a: number, b: number): number {
-  const [p, q, r] = [vertex * dims, a * dims, b * dims];
-  let [along, length] = [0, 0];
+  const p = vertex * dims;
+  const q = a * dims;
+  const r = b * dims;
+  let along = 0;
+  let length = 0;
   for (let axis = 0; axis < dims; axis++) {
     const side = positions[r + axis]! - positions[q + axis]!;
     along += side * (positions[p + axis]! - positions[q + axis]!);

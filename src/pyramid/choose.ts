@@ -31,15 +31,19 @@ export async function chooseObjects(
   });
 }
 
+const word = new BigUint64Array(1);
+const wordBytes = new Uint8Array(word.buffer);
 const hashOf = (id: bigint): number => {
-  const words = new BigUint64Array([BigInt.asUintN(64, id)]);
-  return murmur3(new Uint8Array(words.buffer))[0]!;
+  word[0] = BigInt.asUintN(64, id);
+  return murmur3(wordBytes)[0]!;
 };
 
 /** Ids by a hash: the same order everywhere. */
 function shuffled(ids: readonly bigint[]): bigint[] {
-  const keys = new Map(ids.map((id) => [id, hashOf(id)]));
-  return [...ids].sort((a, b) => keys.get(a)! - keys.get(b)! || (a < b ? -1 : 1));
+  const keys = Uint32Array.from({ length: ids.length }, (_, row) => hashOf(ids[row]!));
+  const rows = Uint32Array.from(keys, (_, row) => row);
+  rows.sort((a, b) => keys[a]! - keys[b]! || (ids[a]! < ids[b]! ? -1 : 1));
+  return Array.from(rows, (row) => ids[row]!);
 }
 
 /** The order in which objects stay, for each level: who is in front stays. */

@@ -60,33 +60,25 @@ export function onlyObjects(batch: Batch, kept: (id: bigint) => boolean): Batch 
       staying.push(row);
     }
   if (staying.length === ids.length) return batch;
-  const rows: number[] = [];
+  const rows = new Uint32Array(positions.length / dims);
   const shorter = [0];
   const owners: number[] = [];
-  const place = new Int32Array(positions.length / dims).fill(-1);
+  const place = new Int32Array(rows.length).fill(-1);
+  let count = 0;
   for (let part = 0; part < objects.length; part++) {
     const owner = objects[part]!;
     if (owner >= 0 && rowOf[owner]! < 0) continue;
     for (let vertex = parts[part]!; vertex < parts[part + 1]!; vertex++) {
-      place[vertex] = rows.length;
-      rows.push(vertex);
+      place[vertex] = count;
+      rows[count++] = vertex;
     }
-    shorter.push(rows.length);
+    shorter.push(count);
     owners.push(owner < 0 ? -1 : rowOf[owner]!);
-  }
-  const { width = 1, ends = new Uint32Array() } = links ?? {};
-  const joined: number[] = [];
-  const from: number[] = [];
-  for (let link = 0; link < ends.length / width; link++) {
-    const own = Array.from(ends.subarray(link * width, (link + 1) * width), (end) => place[end]!);
-    if (own.includes(-1)) continue;
-    joined.push(...own);
-    from.push(link);
   }
   const Type = ids instanceof BigInt64Array ? BigInt64Array : BigUint64Array;
   const coarse = coarseBatch(batch, {
-    rows: Uint32Array.from(rows),
-    links: links && { ends: Uint32Array.from(joined), from: Uint32Array.from(from) },
+    rows: rows.subarray(0, count),
+    links: links && linksWithin(links, place),
     error: 0,
   });
   return {
@@ -96,4 +88,21 @@ export function onlyObjects(batch: Batch, kept: (id: bigint) => boolean): Batch 
     ids: Type.from(staying.map((row) => ids[row]!)),
     objectColumns: pickRows(batch.objectColumns, staying),
   };
+}
+
+/** The links of which every end has a place. */
+function linksWithin({ width, ends }: NonNullable<Batch["links"]>, place: Int32Array): NonNullable<Coarse["links"]> {
+  const joined = new Uint32Array(ends.length);
+  const from = new Uint32Array(ends.length / width);
+  let count = 0;
+  for (let link = 0; link < from.length; link++) {
+    let within = true;
+    for (let k = 0; k < width; k++) {
+      const end = place[ends[link * width + k]!]!;
+      within &&= end >= 0;
+      joined[count * width + k] = end;
+    }
+    if (within) from[count++] = link;
+  }
+  return { ends: joined.subarray(0, count * width), from: from.subarray(0, count) };
 }

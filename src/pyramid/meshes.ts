@@ -19,20 +19,21 @@ export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
   const kept = new Uint8Array(count);
   const faces: Uint32Array[] = [];
   let error = 0;
+  const local = new Uint32Array(count); // of the object at hand: the number of each vertex, and 1
+  const numbered = new Uint32Array(count);
   for (const own of byObject(fine)) {
-    const local = new Map<number, number>();
-    const vertices: number[] = [];
     const indices = new Uint32Array(own.length);
+    let used = 0;
     for (let i = 0; i < own.length; i++) {
       const vertex = own[i]!;
-      let at = local.get(vertex);
-      if (at === undefined) {
-        at = vertices.length;
-        local.set(vertex, at);
-        vertices.push(vertex);
+      if (local[vertex] === 0) {
+        numbered[used++] = vertex;
+        local[vertex] = used;
       }
-      indices[i] = at;
+      indices[i] = local[vertex]! - 1;
     }
+    const vertices = numbered.subarray(0, used);
+    for (let i = 0; i < used; i++) local[vertices[i]!] = 0;
     const { points, size } = normalized(positions, vertices);
     let left: Uint32Array = indices;
     if (size > 0 && Number.isFinite(size)) {
@@ -44,8 +45,11 @@ export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
         throw new LimitExceeded(`a mesh of ${own.length / 3} faces is too large to be simplified`, { cause });
       }
     }
-    const global = Uint32Array.from(left, (at) => vertices[at]!);
-    for (const vertex of global) kept[vertex] = 1;
+    const global = new Uint32Array(left.length);
+    for (let i = 0; i < left.length; i++) {
+      global[i] = vertices[left[i]!]!;
+      kept[global[i]!] = 1;
+    }
     faces.push(global);
   }
   for (let part = 0; part + 1 < fine.parts.length; part++) {
@@ -74,32 +78,38 @@ function whole(count: number, ends: Uint32Array): Coarse {
 
 /** The faces of each object; those between objects stay with that of their first vertex. */
 function byObject({ positions, dims, parts, objects, links }: Fine): Uint32Array[] {
+  const { ends } = links!;
+  if (objects.length === 1) return [ends];
   const owner = new Int32Array(positions.length / dims);
   for (let part = 0; part < objects.length; part++) owner.fill(objects[part]!, parts[part]!, parts[part + 1]!);
-  const lists = new Map<number, number[]>();
-  const { ends } = links!;
+  const sizes = new Map<number, number>();
   for (let at = 0; at < ends.length; at += 3) {
     const own = owner[ends[at]!]!;
-    const list = lists.get(own) ?? [];
-    lists.set(own, list);
-    list.push(ends[at]!, ends[at + 1]!, ends[at + 2]!);
+    sizes.set(own, (sizes.get(own) ?? 0) + 3);
   }
-  return [...lists.values()].map((list) => Uint32Array.from(list));
+  const lists = new Map([...sizes].map(([own, size]) => [own, { faces: new Uint32Array(size), used: 0 }]));
+  for (let at = 0; at < ends.length; at += 3) {
+    const list = lists.get(owner[ends[at]!]!)!;
+    for (let corner = 0; corner < 3; corner++) list.faces[list.used++] = ends[at + corner]!;
+  }
+  return Array.from(lists.values(), ({ faces }) => faces);
 }
 
 /** From 0 to 1 along the longest side: float32 holds that well wherever the mesh lies. */
-function normalized(positions: Fine["positions"], vertices: readonly number[]) {
+function normalized(positions: Fine["positions"], vertices: Uint32Array) {
   const min = [Infinity, Infinity, Infinity];
   const max = [-Infinity, -Infinity, -Infinity];
-  for (const vertex of vertices)
+  for (let i = 0; i < vertices.length; i++)
     for (let axis = 0; axis < 3; axis++) {
-      min[axis] = Math.min(min[axis]!, positions[3 * vertex + axis]!);
-      max[axis] = Math.max(max[axis]!, positions[3 * vertex + axis]!);
+      const value = positions[3 * vertices[i]! + axis]!;
+      min[axis] = Math.min(min[axis]!, value);
+      max[axis] = Math.max(max[axis]!, value);
     }
   const size = Math.max(...max.map((value, axis) => value - min[axis]!));
   const points = new Float32Array(3 * vertices.length);
-  for (let i = 0; i < points.length; i++)
-    points[i] = (positions[3 * vertices[Math.floor(i / 3)]! + (i % 3)]! - min[i % 3]!) / size;
+  for (let i = 0; i < vertices.length; i++)
+    for (let axis = 0; axis < 3; axis++)
+      points[3 * i + axis] = (positions[3 * vertices[i]! + axis]! - min[axis]!) / size;
   return { points, size };
 }
 
@@ -116,17 +126,23 @@ function nearestFaces({ positions, dims }: Fine, ends: Uint32Array, coarse: Uint
     positions[3 * list[3 * face]! + axis]! +
     positions[3 * list[3 * face + 1]! + axis]! +
     positions[3 * list[3 * face + 2]! + axis]!;
-  return Uint32Array.from({ length: coarse.length / 3 }, (_, face) => {
-    const own = [0, 1, 2].map((axis) => middle(coarse, face, axis));
-    let [best, distance] = [0, Number.POSITIVE_INFINITY];
+  const nearest = new Uint32Array(coarse.length / 3);
+  for (let face = 0; face < nearest.length; face++) {
+    const x = middle(coarse, face, 0);
+    const y = middle(coarse, face, 1);
+    const z = middle(coarse, face, 2);
+    let distance = Number.POSITIVE_INFINITY;
     for (let corner = 0; corner < 3; corner++) {
       const vertex = coarse[3 * face + corner]!;
       for (let i = first[vertex]!; i < first[vertex + 1]!; i++) {
-        let away = 0;
-        for (let axis = 0; axis < 3; axis++) away += (middle(ends, faces[i]!, axis) - own[axis]!) ** 2;
-        if (away < distance) [best, distance] = [faces[i]!, away];
+        const other = faces[i]!;
+        const away =
+          (middle(ends, other, 0) - x) ** 2 + (middle(ends, other, 1) - y) ** 2 + (middle(ends, other, 2) - z) ** 2;
+        if (!(away < distance)) continue;
+        nearest[face] = other;
+        distance = away;
       }
     }
-    return best;
-  });
+  }
+  return nearest;
 }
