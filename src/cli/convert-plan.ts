@@ -3,7 +3,7 @@ import { memorySize } from "../bytes/dtype.js";
 import { type ConvertOptions, planArray } from "../convert/arrays.js";
 import { MEMORY } from "../convert/feed.js";
 import { fileKind } from "../convert/files.js";
-import { treeOf } from "../convert/index.js";
+import { feedFrom, treeOf } from "../convert/index.js";
 import type { Input } from "../convert/inputs.js";
 import { levelsWanted } from "../convert/levels.js";
 import {
@@ -15,6 +15,7 @@ import {
   volumeOptions,
 } from "../convert/options.js";
 import { publishedAs } from "../convert/precomputed/index.js";
+import { type Tracts, tractsOf } from "../convert/tracts.js";
 import { refuseGroup } from "../convert/tree.js";
 import { keepsChunks } from "../convert/vectors.js";
 import { planVolume } from "../convert/volumes.js";
@@ -48,10 +49,11 @@ export async function explainConversion(
   const many = Array.isArray(source) ? (source as readonly Input[]) : undefined;
   const dataset = source as Dataset;
   levelsWanted(target, holdsLevels(source, target, given), given.pyramid, {});
-  const isPart = given.query !== undefined || given.attributes !== undefined;
+  const tracts = await tractsOf(openLocation, { ...given, signal });
+  const isPart = [given.query, given.attributes, tracts].some((asked) => asked !== undefined);
   if (many !== undefined || (dataset.kind === "vectors" && (kind !== undefined || isPart))) {
     const what = kind?.name ?? given.to ?? (/\.ptree$/i.test(target) ? "ptree" : "zarr-vectors");
-    await explainFeed(many ?? (dataset as VectorDataset), what, given, there, session);
+    await explainFeed(many ?? (dataset as VectorDataset), what, given, tracts, there, session);
   } else if (dataset.kind === "vectors") await explainVectors(dataset, given, there, session);
   else if (dataset.kind === "array" && given.to === "precomputed") explainVolume(dataset, given, there, output);
   else await explain(dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset), given, there, session);
@@ -112,6 +114,7 @@ async function explainFeed(
   source: VectorDataset | readonly Input[],
   what: string,
   given: ConvertToOptions,
+  tracts: Tracts | undefined,
   there: There | undefined,
   { output, signal }: Session,
 ): Promise<void> {
@@ -123,7 +126,12 @@ async function explainFeed(
     const dataset = await open({ signal, onBad });
     if (dataset.kind !== "vectors") throw new Unsupported(`${name} is no geometry`, { where: name });
     amounts.files++;
-    await add(amounts, dataset, given.query ?? {}, { ...given, signal });
+    const own = (await tracts?.attach?.(dataset)) ?? dataset;
+    await add(amounts, own, given.query ?? {}, { ...given, signal });
+  }
+  if (tracts !== undefined) {
+    amounts.exact &&= [given.include, given.exclude, given.invalid].every((asked) => asked === undefined);
+    await feedFrom(source, given.query, { ...given, onBad, signal, tracts }); // tells what leaves the image
   }
   if (output.json) {
     const scratch = scratchOf(amounts, given.maxMemory);

@@ -9,6 +9,7 @@ import { type Input, inputsOf, isPattern } from "../convert/inputs.js";
 import { levelsWanted } from "../convert/levels.js";
 import { type ConvertToOptions, FORMATS } from "../convert/options.js";
 import { PUBLISHED } from "../convert/precomputed/publication.js";
+import { tractsOf } from "../convert/tracts.js";
 import { ENCODINGS } from "../convert/volumes.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Compressor } from "../format/zarr/index.js";
@@ -29,6 +30,7 @@ import { levelsTable, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
+import { tractOptions, tractsGiven } from "./tract-options.js";
 import { type Session, verb } from "./verb.js";
 
 const COMPRESSORS = ["blosc", "zstd", "gzip", "none"] as const satisfies readonly Compressor[];
@@ -85,6 +87,7 @@ const options = {
   level: value("N", "of several levels or scales this one (default: all; of arrays 0, the finest)", count),
   ...selection,
   ...tableOptions,
+  ...tractOptions,
   ascii: flag("of files that can be either: text, not binary"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
   pyramid: pyramidOption,
@@ -128,6 +131,7 @@ export const convert = verb({
       }),
       signal,
       onProgress: progress.update,
+      onNote: output.remark,
     };
     if (given["dry-run"]) return (await explainConversion(source.opened, to, work, session)) ? 0 : 2;
     const report =
@@ -176,10 +180,11 @@ async function toStdout(source: Opened, options: ConvertToOptions, session: Sess
   levelsWanted("a pipe", false, options.pyramid, {});
   const kind = fileKind("", options.to);
   if (kind === undefined) throw new InvalidInput("a pipe takes one file: say which kind with --to, such as --to trk");
-  const feed = await feedFrom(source, options.query, options);
+  const tracts = await tractsOf(openLocation, options);
+  const feed = await feedFrom(source, options.query, { ...options, tracts });
   const sink = await openSink("-", false, session);
   const held = options.strict === true ? heldBack(sink) : sink;
-  return convertToFile(feed, kind, held, { ...options, scratch: temporary.file });
+  return convertToFile(feed, kind, held, { ...options, reference: tracts?.reference, scratch: temporary.file });
 }
 
 /** The part that is asked for; undefined where that is all of it. */
@@ -196,6 +201,7 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
     as: given.as,
     query: isArray ? undefined : partOf(given),
     attributes: given.attributes,
+    ...tractsGiven(given),
     ascii: given.ascii || undefined,
     strict: given.strict,
     skipBad: given["skip-bad"],

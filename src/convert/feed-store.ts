@@ -3,7 +3,7 @@ import { createZarrVectors } from "../format/zarr-vectors/write/write.js";
 import type { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
-import { type Feed, MEMORY } from "./feed.js";
+import { type Feed, MEMORY, notesOf } from "./feed.js";
 import { refuseLosses } from "./losses.js";
 import { type ConvertVectorsOptions, fits, inRoom } from "./vectors.js";
 
@@ -57,7 +57,7 @@ export function writeFeed(
         );
       refuseLosses(options, feed.losses); // of which there may be more now
       await writer.commit();
-      return { chunksCopied: 0, chunksRecoded: 1, vertices, objects, losses: [...feed.losses] };
+      return { chunksCopied: 0, chunksRecoded: 1, vertices, objects, losses: [...feed.losses], ...notesOf(feed) };
     } catch (error) {
       await writer.abort();
       throw error;

@@ -21,11 +21,17 @@ export interface Feed extends FileData {
   readonly hasObjects: boolean;
   /** Sentences about what is left behind, whatever the target. */
   readonly losses: readonly string[];
+  /** Sentences about what a person should know of it. */
+  readonly notes?: readonly string[] | undefined;
   /** How a store of it was laid out, where it comes from one. */
   readonly layout?: Pick<VectorDescription, "chunkShape" | "binShape"> | undefined;
   /** What it is made of, where that is more than one. */
   readonly origins?: readonly { readonly url: string; readonly store: Store }[] | undefined;
 }
+
+/** What a report says of it. */
+export const notesOf = ({ notes }: Feed): { readonly notes?: string[] } =>
+  notes === undefined ? {} : { notes: [...notes] };
 
 export interface FeedOptions extends ReadOptions {
   /** The attributes to bring along; all of them where nothing is said. */

@@ -7,10 +7,10 @@ import { Key } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import { type Location, type LocationOptions, splitPath } from "../store/open.js";
 import { type ScratchFile, scratchIn, scratchOn } from "../store/scratch.js";
-import type { Sink } from "../store/types.js";
+import type { Sink, Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
 import { emptyIn } from "./empty.js";
-import { type Feed, type FeedOptions, MEMORY } from "./feed.js";
+import { type Feed, type FeedOptions, MEMORY, notesOf } from "./feed.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 
 export interface ConvertFileOptions extends FeedOptions, Strictness, Pick<WriteFileOptions, "ascii" | "reference"> {
@@ -60,7 +60,7 @@ export async function convertToFile(
     refuseLosses(options, losses);
     signal?.throwIfAborted();
     await packed.commit();
-    return { chunksCopied: 0, chunksRecoded: 0, vertices, objects, losses };
+    return { chunksCopied: 0, chunksRecoded: 0, vertices, objects, losses, ...notesOf(feed) };
   } finally {
     await packed.abort();
     await scratch.clear();
@@ -73,16 +73,25 @@ export async function sinkAt(
   target: string,
   { overwrite, ...options }: LocationOptions & { readonly overwrite?: boolean | undefined },
 ): Promise<Sink> {
-  // The folder is opened and the last part is the key in it; the options behind "?" belong to the store.
-  const [address = "", query = ""] = /^[a-z][a-z0-9+.-]+:/i.test(target) ? target.split(/(?=\?)/) : [target];
-  const [folder, name] = splitPath(address);
-  const place = `${folder || (address.startsWith("/") ? "/" : ".")}${query}`;
-  const { store, at } = await openLocation(place, options);
-  const key = Key.join(at, name);
+  const { store, key } = await placeOf(openLocation, target, options);
   const { signal } = options;
   if (overwrite !== true && (await store.stat(key, { signal })) !== undefined)
     throw new Conflict(`${target} is already there`, { where: target, hint: "Add --overwrite to replace it." });
   return store.write(key, { signal, ...(overwrite || !store.can.conditional ? {} : { if: { absent: true } }) });
+}
+
+/** Where the file at an address is: its folder is opened, and the last part is the key in it. */
+export async function placeOf(
+  openLocation: (url: string, options?: LocationOptions) => Promise<Location>,
+  target: string,
+  options: LocationOptions,
+): Promise<{ readonly store: Store; readonly key: Key }> {
+  // The options behind "?" belong to the store.
+  const [address = "", query = ""] = /^[a-z][a-z0-9+.-]+:/i.test(target) ? target.split(/(?=\?)/) : [target];
+  const [folder, name] = splitPath(address);
+  const place = `${folder || (address.startsWith("/") ? "/" : ".")}${query}`;
+  const { store, at } = await openLocation(place, options);
+  return { store, key: Key.join(at, name) };
 }
 
 /** What is written comes out packed. */

@@ -31,6 +31,7 @@ import {
   vectorOptions,
   volumeOptions,
 } from "./options.js";
+import { type Tracts, tractsOf } from "./tracts.js";
 import { convertTree } from "./tree.js";
 import { convertVectors } from "./vectors.js";
 import { convertVolume } from "./volumes.js";
@@ -70,7 +71,6 @@ export function converter(
       query: part,
       attributes,
       ascii,
-      reference,
       onBad,
       pyramid,
       ...options
@@ -85,11 +85,13 @@ export function converter(
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
-    const feed = (): Promise<Feed> => feedFrom(dataset, levels === undefined ? query : finest(query), reading);
+    const tracts = await tractsOf(openLocation, options);
+    const feed = (): Promise<Feed> =>
+      feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
     const leveled = async (report: ConvertReport, location: Location): Promise<ConvertReport> =>
       levels === undefined ? report : addLevels(report, location, levels);
     if (isParticleFile(target, options.to)) {
-      refuse({ ascii, reference }, `${target} is no text`);
+      refuse({ ascii }, `${target} is no text`);
       if ("format" in dataset && dataset.format === "tree")
         throw new Unsupported(`${dataset.url} is a packed tree, which has no positions`, {
           where: dataset.url,
@@ -104,10 +106,11 @@ export function converter(
       const data = await feed();
       const sink = await sinkAt(openLocation, target, options);
       const gzip = /\.gz$/i.test(target);
+      const { reference } = tracts ?? {};
       return convertToFile(data, kind, sink, { ...options, ascii, reference, gzip, scratch: temporary?.file });
     }
-    refuse({ ascii, reference }, `${target} is no single file, and is not written`);
-    if (isMany(dataset) || query !== undefined || attributes !== undefined) {
+    refuse({ ascii }, `${target} is no single file, and is not written`);
+    if (isMany(dataset) || [query, attributes, tracts].some((asked) => asked !== undefined)) {
       const data = await feed();
       return into(openLocation, target, options, async (location) =>
         leveled(await feedInto(data, location.store, location.at, options, temporary), location),
@@ -143,11 +146,20 @@ export type Source = Dataset | Selection | string | readonly string[];
 export async function feedFrom(
   source: Dataset | readonly Input[],
   query: Query = {},
-  options: ManyOptions = {},
+  { tracts, ...options }: ManyOptions & { readonly tracts?: Tracts | undefined } = {},
 ): Promise<Feed> {
-  if (!isMany(source)) return feedOf(geometryOf(source), query, options);
-  if (options.merge !== undefined) return (await import("./feed-merged.js")).feedOfMerged(source, query, options);
-  return (await import("./feed-many.js")).feedOfMany(source, query, options);
+  const { attach, within = (feed: Feed) => feed } = tracts ?? {};
+  if (!isMany(source)) {
+    const dataset = geometryOf(source);
+    return within(await feedOf((await attach?.(dataset)) ?? dataset, query, options));
+  }
+  if (attach !== undefined)
+    throw new Unsupported(`values are attached to the streamlines of one dataset, and there are ${source.length}`);
+  const many =
+    options.merge !== undefined
+      ? (await import("./feed-merged.js")).feedOfMerged
+      : (await import("./feed-many.js")).feedOfMany;
+  return within(await many(source, query, options));
 }
 
 /** Does some work at an address, which is made for it: a zip file is there when the work is done, or not at all. */
@@ -196,11 +208,11 @@ async function feedInto(
   const { signal, limits, maxMemory } = options;
   const place = (await temporary?.folder()) ?? { store: memoryStore(), remove: async () => {} };
   try {
-    const { losses } = await writeFeed(feed, place.store, Prefix.root, { signal, limits, maxMemory });
+    const { losses, notes = [] } = await writeFeed(feed, place.store, Prefix.root, { signal, limits, maxMemory });
     refuseLosses(options, losses);
     const dataset = await openZarrVectors(place.store, Prefix.root, { signal, limits });
     const report = await convertInto({ ...dataset, url: feed.url }, store, at, options);
-    return { ...report, losses: [...losses, ...report.losses] };
+    return { ...report, losses: [...losses, ...report.losses], notes: [...notes, ...(report.notes ?? [])] };
   } finally {
     await place.remove();
   }

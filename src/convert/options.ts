@@ -13,6 +13,7 @@ import type { Input } from "./inputs.js";
 import type { Strictness } from "./losses.js";
 import type { ConvertParticlesOptions } from "./particles.js";
 import type { PublishOptions } from "./precomputed/publication.js";
+import type { TractOptions } from "./tracts.js";
 import type { ConvertVectorsOptions } from "./vectors.js";
 import type { ConvertVolumeOptions } from "./volumes.js";
 
@@ -25,7 +26,8 @@ export interface ConvertToOptions
     Omit<LocationOptions, "create">,
     Pick<OpenOptions, "as">,
     Strictness,
-    Pick<ConvertFileOptions, "attributes" | "ascii" | "reference">,
+    Pick<ConvertFileOptions, "attributes" | "ascii">,
+    TractOptions,
     Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
     Pick<PublishOptions, "kind" | "keepTypes">,
     Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
