@@ -1,5 +1,6 @@
 /** `octavo tree build`: from positions, wherever they are, to a `.ptree` file or to the bytes of a packed tree. */
 import { dirname } from "node:path";
+import type { JsonObject } from "../bytes/json.js";
 import { InvalidInput } from "../errors.js";
 import {
   type BuildTreeOptions,
@@ -29,12 +30,13 @@ export async function build(
   session: Session,
 ): Promise<ExitCode> {
   const { output, signal, report } = session;
-  const { stream, left } = options.positions === undefined ? await particlesAt(from, options, session) : NOTHING;
+  const { stream, about, left } = options.positions === undefined ? await particlesAt(from, options, session) : NOTHING;
   const sink = await openSink(to, options.overwrite, session); // first, because to build may take an hour
   let built: Built | undefined;
   let bytes = 0;
   try {
-    built = stream === undefined ? await paired(from, options, session) : await treeOf(stream, to, options, session);
+    built =
+      stream === undefined ? await paired(from, options, session) : await treeOf(stream, about, to, options, session);
     for await (const piece of built.pieces) {
       signal.throwIfAborted();
       await sink.write(piece);
@@ -49,14 +51,14 @@ export async function build(
     report.end();
   }
   const { count, nodes } = built.tree;
-  if (left.size > 0) output.remark(`note: attributes that are no numbers are left out: ${[...left].join(", ")}`);
+  if (left.size > 0) output.remark(`note: a tree has no place for this, and it is left out: ${[...left].join(", ")}`);
   if (output.json) output.document({ to, particles: count, nodes: nodes.length, bytes, left: [...left] });
   else if (to !== "-")
     output.line(`${counted(count, "particle")}, ${counted(nodes.length, "node")}: ${bytesText(bytes)}`);
   return 0;
 }
 
-const NOTHING = { stream: undefined, left: new Set<string>() };
+const NOTHING = { stream: undefined, about: {}, left: new Set<string>() };
 
 /** A packed tree that is there, with its particles; Corrupt where they do not belong together. */
 async function paired(from: readonly string[], options: TreeOptions, session: Session): Promise<Built> {
@@ -76,6 +78,7 @@ interface Built {
 /** In memory, or with as much of it as is allowed, and the rest on the disk that the result goes to. */
 async function treeOf(
   stream: ParticleStream,
+  about: JsonObject,
   to: string,
   options: TreeOptions,
   { signal, report }: Session,
@@ -87,12 +90,16 @@ async function treeOf(
     const isLocal = to !== "-" && !/^[a-z][a-z0-9+.-]+:/i.test(to);
     const scratch = () => scratchFile(isLocal ? dirname(to) : undefined);
     const built = await buildTreeOnDisk(stream, { ...how, scratch, maxMemory, signal, onProgress: report.update });
-    return { tree: built.tree, pieces: isFile ? encodeRows(built) : [encodeTree(built.tree)], close: built.close };
+    return {
+      tree: built.tree,
+      pieces: isFile ? encodeRows(built, about) : [encodeTree(built.tree)],
+      close: built.close,
+    };
   }
   const { positions, columns } = await collected(stream);
   const built = await buildTree(positions, { ...how, pool: createPool() });
   const pieces = isFile
-    ? encodeParticles(await joinParticles(built), { attributes: columns })
+    ? encodeParticles(await joinParticles(built), { attributes: columns, about })
     : [encodeTree(built.tree)];
   return { tree: built.tree, pieces, close() {} };
 }

@@ -1,7 +1,9 @@
 /** Particles for a tree, batch by batch, from whatever is at some addresses: .npy files, arrays of n × 3, datasets of points. */
 import { concat } from "../bytes/concat.js";
+import { type JsonObject, stringifyJson } from "../bytes/json.js";
 import { bytesOf, type NumericType, numericView } from "../codec/numeric.js";
 import type { NumericArray } from "../codec/types.js";
+import { aboutOf, isKept } from "../convert/particles.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import { openNpy } from "../format/interchange/npy-rows.js";
 import type { ParticleBatch, ParticleStream } from "../format/packed-tree/index.js";
@@ -18,8 +20,14 @@ import type { Session } from "./verb.js";
 /** Particles as they were found. */
 export interface Found {
   readonly stream: ParticleStream;
-  /** Attributes that could not come along, as far as has been read. */
+  /** What the dataset says about itself; nothing where there are several that do not say the same. */
+  readonly about: JsonObject;
+  /** What cannot come along. */
   readonly left: ReadonlySet<string>;
+}
+
+interface One extends ParticleStream {
+  readonly about: JsonObject;
 }
 
 /** Rows of an array that are read together. */
@@ -28,8 +36,11 @@ const ROWS = 2 ** 18;
 /** The particles at these addresses, one after the other. */
 export async function particlesAt(urls: readonly string[], options: TreeOptions, session: Session): Promise<Found> {
   const left = new Set<string>();
-  const streams: ParticleStream[] = [];
+  const streams: One[] = [];
   for (const url of urls) streams.push(await streamAt(url, options, session, left));
+  const [about = {}, ...others] = streams.map((one) => one.about);
+  const isSame = others.every((other) => stringifyJson(other) === stringifyJson(about));
+  if (!isSame) left.add("what the datasets say about themselves");
   const stream = {
     count: streams.every(({ count }) => count !== undefined)
       ? streams.reduce((sum, { count }) => sum + count!, 0)
@@ -39,32 +50,28 @@ export async function particlesAt(urls: readonly string[], options: TreeOptions,
       for (const one of streams) yield* one.batches({ signal: session.signal });
     },
   };
-  return { stream, left };
+  return { stream, about: isSame ? about : {}, left };
 }
 
-async function streamAt(
-  url: string,
-  options: TreeOptions,
-  session: Session,
-  left: Set<string>,
-): Promise<ParticleStream> {
+async function streamAt(url: string, options: TreeOptions, session: Session, left: Set<string>): Promise<One> {
   const { signal } = session;
   if (url.toLowerCase().endsWith(".npy")) {
     const { store, file } = await openLocation(url, { signal });
     if (file === undefined) throw new NotFound(`${url} is not there, or no file`, { where: url });
-    return rowStream(await openNpy(store, file, { signal }), url);
+    return { ...rowStream(await openNpy(store, file, { signal }), url), about: {} };
   }
   const { match } = await findSource(url, { ...options, as: undefined }, session);
   const dataset = await match.open();
   if (dataset.kind === "array") {
     const { shape, dtype } = dataset;
     const read = (start: number, stop: number) => dataset.read([{ start, stop }], { signal });
-    return rowStream({ shape, dtype, read }, url, dataset.chunkShape[0]);
+    return { ...rowStream({ shape, dtype, read }, url, dataset.chunkShape[0]), about: dataset.attributes };
   }
-  if (dataset.kind === "group") return axesStream(dataset, url, session);
+  if (dataset.kind === "group") return { ...(await axesStream(dataset, url, session)), about: dataset.attributes };
   if (dataset.kind !== "vectors" || !dataset.geometries.includes("points"))
     throw new InvalidInput(`${url} has no points, and is no array of them`);
-  return pointStream(dataset, url, left);
+  for (const one of await lostOf(dataset, session)) left.add(one);
+  return { ...pointStream(dataset, url), about: aboutOf(dataset) };
 }
 
 interface Rows extends Pick<NdArray, "shape" | "dtype"> {
@@ -123,21 +130,30 @@ async function axesStream(group: GroupDataset, url: string, { signal }: Session)
   };
 }
 
-function pointStream(dataset: VectorDataset, url: string, left: Set<string>): ParticleStream {
+/** What points have and particles have not. */
+async function lostOf(dataset: VectorDataset, { signal }: Session): Promise<string[]> {
+  const { vertex, object } = await dataset.schema(0, { signal });
+  const lost = vertex.filter((info) => !isKept(info)).map(({ name }) => name);
+  const { objects } = await dataset.source(0, { signal }, "points");
+  if (objects !== undefined) lost.push("the ids of objects");
+  const headers = await dataset.headers({ signal });
+  return [
+    ...lost,
+    ...object.map(({ name }) => `object.${name}`),
+    ...Array.from(headers.keys(), (format) => `the header of ${format}`),
+  ];
+}
+
+function pointStream(dataset: VectorDataset, url: string): ParticleStream {
   return {
     async *batches(options) {
       for await (const { dims, positions, vertexColumns } of dataset.select({ geometry: "points" }).batches(options)) {
         if (dims !== 3) throw new InvalidInput(`the points of ${url} have ${dims} coordinates, and a tree needs 3`);
-        const columns = [...vertexColumns.values()].filter(({ info }) => info.name !== "original");
-        for (const column of columns) if (!isNumbers(column)) left.add(column.info.name);
-        yield { positions, columns: columns.filter(isNumbers) };
+        yield { positions, columns: [...vertexColumns.values()].filter(({ info }) => isKept(info)) };
       }
     },
   };
 }
-
-const isNumbers = ({ info, values }: Column): boolean =>
-  ArrayBuffer.isView(values) && info.categories === undefined && ["int", "uint", "float"].includes(info.dtype.kind);
 
 /** All of it in memory. */
 export async function collected({ precision, batches }: ParticleStream): Promise<ParticleBatch> {
@@ -151,7 +167,11 @@ export async function collected({ precision, batches }: ParticleStream): Promise
     positions.set(batch.positions, at);
     at += batch.positions.length;
   }
-  const columns = (all[0]?.columns ?? []).map(({ info }, i): Column => {
+  const first = all[0]?.columns ?? [];
+  const more = all.find((batch) => batch.columns.length > first.length)?.columns[first.length];
+  if (more !== undefined)
+    throw new InvalidInput(`all particles should have the attribute ${more.info.name}, and the first have none`);
+  const columns = first.map(({ info }, i): Column => {
     const parts = all.map((batch) => valuesOf(batch.columns[i], info));
     return { info, values: numericView(info.dtype as NumericType, concat(parts.map(bytesOf))) };
   });
@@ -161,6 +181,8 @@ export async function collected({ precision, batches }: ParticleStream): Promise
 function valuesOf(column: Column | undefined, { name, dtype, channels }: AttributeInfo): NumericArray {
   const { info, values } = column ?? {};
   if (info?.name !== name || info.channels !== channels || JSON.stringify(info.dtype) !== JSON.stringify(dtype))
-    throw new InvalidInput(`all particles should have the attribute ${name} as the first have it, found ${info?.name}`);
+    throw new InvalidInput(
+      `all particles should have the attribute ${name} as the first have it, found ${info?.name ?? "none"}`,
+    );
   return values as NumericArray;
 }

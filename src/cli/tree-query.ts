@@ -33,6 +33,8 @@ export async function query(place: Place, options: TreeOptions, session: Session
     throw new InvalidInput("which particles? Say it with one of --box, --sphere and --nearest");
   if (nearest !== undefined && nearest.length !== 4)
     throw new InvalidInput(`--nearest should be a place and a number, found ${nearest.join(",")}`);
+  if (options.within !== undefined && nearest === undefined)
+    throw new InvalidInput("--within is about --nearest, which is not there");
   if (options.slices) return slices(place, options, session);
   if (place.kind === "ptree" && options.positions === undefined) return queryFile(place, options, session);
   return queryParticles(await particlesOf(place, options, session), place, options, session);
@@ -43,6 +45,8 @@ const regionOf = ({ box, sphere }: TreeOptions): TreeRegion => (box === undefine
 async function slices(place: Place, options: TreeOptions, session: Session): Promise<ExitCode> {
   const { output } = session;
   if (options.nearest !== undefined) throw new InvalidInput("--slices are of a box or a sphere");
+  if (options.periodic !== undefined || options.count)
+    throw new InvalidInput("--slices are ranges in space that does not repeat, and are not counted");
   const found = slicesIn(await treeAt(place, session), regionOf(options));
   const list = Array.from({ length: found.length / 3 }, (_, i) => [...found.subarray(3 * i, 3 * i + 3)]);
   const some = list.slice(0, options.limit ?? list.length);

@@ -48,6 +48,9 @@ export const tree = verb({
     ["octavo tree verify packed.bin", "every node of a packed tree"],
   ],
   async run([action = "", ...rest], options, session) {
+    if (action !== "build" && action !== "query" && action !== "verify")
+      throw new InvalidInput(`expected build, query or verify, found ${JSON.stringify(action)}`);
+    refuseOthers(action, options);
     if (action === "build" ? rest.length < 2 : rest.length !== 1)
       throw new InvalidInput(
         action === "build" ? "octavo tree build needs FROM and TO" : `octavo tree ${action} takes one URL`,
@@ -55,10 +58,25 @@ export const tree = verb({
     if (action === "build") return build(rest.slice(0, -1), rest.at(-1)!, options, session);
     const url = rest[0]!;
     if (action === "verify") return verify(url, options, session);
-    if (action !== "query") throw new InvalidInput(`expected build, query or verify, found ${JSON.stringify(action)}`);
     return query(await placeAt(url, options, session), options, session);
   },
 });
+
+/** Options that only one of the actions has. */
+const OWN = {
+  build: ["threshold", "max-memory", "overwrite"],
+  query: ["sphere", "nearest", "within", "periodic", "tree", "slices", "limit", "count"],
+} as const;
+
+/** What would do nothing is a mistake of the call. */
+function refuseOthers(action: string, options: TreeOptions): void {
+  for (const [owner, names] of Object.entries(OWN))
+    for (const name of names)
+      if (owner !== action && options[name] !== undefined && options[name] !== false)
+        throw new InvalidInput(`--${name} is an option of octavo tree ${owner}, and this is ${action}`);
+  if (action === "verify" && options.positions !== undefined)
+    throw new InvalidInput("--positions is an option of octavo tree build and query, and this is verify");
+}
 
 async function verify(url: string, options: TreeOptions, session: Session): Promise<ExitCode> {
   const { output, signal, report } = session;

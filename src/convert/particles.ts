@@ -45,12 +45,13 @@ export async function convertToParticles(
 }
 
 /** What its owner keeps with it; the units of the axes are there as well, because a file has no other place for them. */
-function aboutOf({ attributes, axes }: Feed): Feed["attributes"] {
+export function aboutOf({ attributes, axes }: Pick<Feed, "attributes" | "axes">): Feed["attributes"] {
   const units = axes.map(({ unit }) => unit ?? null);
   return units.some((unit) => unit !== null) ? { ...attributes, units } : attributes;
 }
 
-const isKept = ({ name, dtype, categories }: AttributeInfo): boolean =>
+/** Attributes that a file can have: numbers, and not by the name of its own. */
+export const isKept = ({ name, dtype, categories }: AttributeInfo): boolean =>
   name !== ORIGINAL && categories === undefined && ["int", "uint", "float"].includes(dtype.kind);
 
 function streamOf({ url, schema, batches }: Feed): ParticleStream {

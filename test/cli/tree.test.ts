@@ -182,3 +182,51 @@ test.each(["SIGINT", "SIGKILL"] as const)(
     if (signal === "SIGINT") expect(readdirSync(out)).toEqual([]);
   },
 );
+
+test("what has no place in a tree is told, and what a snapshot says about itself comes along", {
+  timeout: 120_000,
+}, async () => {
+  const rows = ["x,y,z,id,heat,name,original", "0,0,0,11,1,a,5", "1,1,1,12,2,b,6"];
+  writeFileSync(at("ids.csv"), `${rows.join("\n")}\n`);
+  const ids = await json("tree", "build", at("ids.csv"), at("ids.ptree"));
+  expect(ids.left.sort()).toEqual(["name", "original", "the ids of objects"]);
+  const told = await octavo(["tree", "build", at("ids.csv"), at("ids.ptree"), "--overwrite", "--max-memory", "1M"]);
+  expect(told.stderr).toContain("the ids of objects");
+
+  const snapshot = join(fixtures("packed-tree"), "cubes/snapshot.hdf5");
+  const { attributes, axes } = await json("info", snapshot, "--type", "gas");
+  expect(attributes).toHaveProperty("box");
+  for (const options of [[], ["--max-memory", "1M"]]) {
+    await octavo(["tree", "build", snapshot, at("about.ptree"), "--type", "gas", "--overwrite", ...options]);
+    const info = await json("info", at("about.ptree"));
+    expect([info.attributes, info.axes.length]).toEqual([expect.objectContaining(attributes), axes.length]);
+  }
+
+  writeFileSync(at("bare.npy"), writeNpy(ndarray([1, 3], Float64Array.of(2, 2, 2))));
+  for (const from of [
+    [at("bare.npy"), at("ids.csv")],
+    [at("ids.csv"), at("bare.npy")],
+  ]) {
+    const { code, stderr } = await octavo(["tree", "build", ...from, at("both.ptree")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("the attribute heat")]);
+  }
+  writeFileSync(at("nan.npy"), writeNpy(ndarray([2, 3], Float64Array.of(0, 0, 0, 1, Number.NaN, 1))));
+  for (const options of [[], ["--max-memory", "1M"]])
+    expect(await octavo(["tree", "build", at("nan.npy"), at("nan.ptree"), ...options])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("NaN as y of particle 1"),
+    });
+});
+
+test.each([
+  [["query", "--sphere", "0,0,0,1", "--threshold", "3"], "--threshold is an option of octavo tree build"],
+  [["verify", "--count"], "--count is an option of octavo tree query"],
+  [["verify", "--positions", "a.npy"], "--positions is an option"],
+  [["query", "--sphere", "0,0,0,1", "--within", "3"], "--within is about --nearest"],
+  [["query", "--sphere", "0,0,0,1", "--slices", "--periodic", "1,1,1"], "does not repeat"],
+  [["query", "--sphere", "0,0,0,1", "--slices", "--count"], "not counted"],
+  [["bild"], "expected build, query or verify"],
+])("an option that would do nothing is refused: %j", async ([action, ...options], says) => {
+  const { code, stderr } = await octavo(["tree", action!, at("some.ptree"), ...options]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+});

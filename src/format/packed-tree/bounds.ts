@@ -7,7 +7,9 @@ import { isLeaf, META, NEXT, ROW, START, STOP } from "./nodes.js";
 export function boundsOf(room: ParticleRoom, start: number, stop: number): Float64Array {
   if (!room.bounds(start, stop)) {
     const at = room.positions.findIndex((value) => !Number.isFinite(value));
-    throw new InvalidInput(`positions should be finite, found ${room.positions[at]} along ${"xyz"[at % 3]}`);
+    throw new InvalidInput(
+      `positions should be finite, found ${room.positions[at]} as ${"xyz"[at % 3]} of particle ${Math.floor(at / 3)}`,
+    );
   }
   return room.box;
 }

@@ -31,7 +31,7 @@ export async function spill(
     if (!Number.isInteger(n))
       throw new InvalidInput(`positions should be three for each particle, found ${own.length} numbers`);
     if (count + n > 0xffffffff) throw new LimitExceeded(`a tree has at most 2^32 − 1 particles, found ${count + n}`);
-    grow(around, own);
+    grow(around, own, count);
     if (attributes === undefined) {
       attributes = columns.map(({ info }) => info);
       carried = attributes.map(({ dtype, channels }) => ({ file: scratch(), size: sizeOf(dtype) * channels }));
@@ -66,13 +66,15 @@ function asStored(positions: Positions, precision: 4 | 8, count: number): Positi
 }
 
 /** Grows the corners around particles; what is not finite has no place in a tree. */
-function grow(around: Float64Array, positions: Positions): void {
+function grow(around: Float64Array, positions: Positions, first: number): void {
   for (let axis = 0; axis < 3; axis++) {
     let [low, high] = [around[axis]!, around[axis + 3]!];
     for (let at = axis; at < positions.length; at += 3) {
       const value = positions[at]!;
       if (!Number.isFinite(value))
-        throw new InvalidInput(`positions should be finite, found ${value} along ${"xyz"[axis]}`);
+        throw new InvalidInput(
+          `positions should be finite, found ${value} as ${"xyz"[axis]} of particle ${first + (at - axis) / 3}`,
+        );
       if (value <= low) low = value; // the last of zeros with either sign, as in build.ts
       if (value > high) high = value;
     }
