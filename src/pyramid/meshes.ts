@@ -68,7 +68,9 @@ export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
     for (let i = 0; i < own.length; i++) joined[at + i] = place[own[i]!]!;
     at += own.length;
   }
-  return { rows, links: { ends: joined, from: nearestFaces(fine, ends, old) }, error };
+  // Which face it was is asked for attributes only.
+  const from = links.columns.size > 0 ? nearestFaces(fine, ends, old) : new Uint32Array(total / 3);
+  return { rows, links: { ends: joined, from }, error };
 }
 
 function whole(count: number, ends: Uint32Array): Coarse {
