@@ -31,7 +31,7 @@ import {
   vectorOptions,
   volumeOptions,
 } from "./options.js";
-import { type Tracts, tractsOf } from "./tracts.js";
+import type { Tracts } from "./tracts.js";
 import { convertTree } from "./tree.js";
 import { convertVectors } from "./vectors.js";
 import { convertVolume } from "./volumes.js";
@@ -85,7 +85,7 @@ export function converter(
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
-    const tracts = await tractsOf(openLocation, options);
+    const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
     const feed = (): Promise<Feed> =>
       feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
     const leveled = async (report: ConvertReport, location: Location): Promise<ConvertReport> =>

@@ -85,14 +85,11 @@ function passing(batch: Batch, positions: Positions, tests: readonly PathTest[],
   };
 }
 
-/** What to do with paths that leave the image. */
-export type Invalid = "keep" | "drop" | "fail";
-
 /** The feed without the paths that leave the image, and how many there are; they are counted before anything is written. */
 export async function withinImage(
   feed: Feed,
   space: ImageSpace,
-  invalid: Invalid,
+  invalid: "keep" | "drop" | "fail",
   options: ReadOptions = {},
 ): Promise<{ readonly feed: Feed; readonly outside: number }> {
   refuseNoPaths(feed);

@@ -10,13 +10,13 @@ import type { Location, LocationOptions } from "../store/open.js";
 import { attached } from "./attach.js";
 import type { Feed } from "./feed.js";
 import { placeOf } from "./files.js";
-import { type Invalid, masked, withinImage } from "./mask.js";
+import { masked, withinImage } from "./mask.js";
 
 export interface TractOptions {
   /** Of streamlines: the image whose space they are about, as a NIfTI file or as its grid. Those that leave it are counted before work starts. */
   readonly reference?: string | ImageSpace | undefined;
   /** What becomes of streamlines that leave the reference; they are kept, and told, where nothing is said. */
-  readonly invalid?: Invalid | undefined;
+  readonly invalid?: "keep" | "drop" | "fail" | undefined;
   /** NIfTI files: only streamlines with a vertex in each of these masks are converted. */
   readonly include?: readonly string[] | undefined;
   /** NIfTI files: no streamline with a vertex in any of these masks is. */
