@@ -74,8 +74,10 @@ describe("files", () => {
 });
 
 describe("the web", () => {
-  it("opens folders and zip files, with their query", async () => {
-    const server = await serveStore(await fill(memoryStore(), { "p/d/v": value, "p/x y.zip": zip }));
+  it("opens folders, files and zip files, with their query", async () => {
+    const server = await serveStore(
+      await fill(memoryStore(), { "p/d/v": value, "p/x y.zip": zip, "p/packed.bin": value }),
+    );
     try {
       const folder = await openLocation(`${server.url}/p/d/?sig=1`);
       expect(await folder.store.get(k("v"))).toEqual(value);
@@ -83,6 +85,8 @@ describe("the web", () => {
       expect(inZip.at).toBe("a/");
       expect(await inZip.store.get(k("a/v"))).toEqual(value);
       expect(inZip.store.url).toBe(`${server.url}/p/x y.zip|zip:`);
+      for (const name of ["packed.bin", "a.ptree", "a.trk.gz"])
+        expect((await openLocation(`${server.url}/p/${name}?sig=1`)).file, name).toBe(name);
       expect(server.log.every((line) => line.includes("?sig=1"))).toBe(true);
     } finally {
       await server.close();
