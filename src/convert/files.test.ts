@@ -107,3 +107,13 @@ describe("a part", () => {
     expect(readFileSync(at("a.swc"), "utf8")).toBe(neuron(20));
   });
 });
+
+it("a store is not written where a file is, or by the name of one: the folder around it stays as it is", async () => {
+  writeFileSync(at("points.csv"), "x,y,z\n1,2,3\n");
+  await convert(at("points.csv"), at("kept.zv"));
+  writeFileSync(at("kept.zv/notes.md"), "mine");
+  const before = readdirSync(at("kept.zv")).sort();
+  for (const name of ["kept.zv/notes.md", "kept.zv/new.hdf5", "kept.zv/packed.bin"])
+    await expect(convert(at("points.csv"), at(name), { overwrite: true }), name).rejects.toThrow("written is a folder");
+  expect(readdirSync(at("kept.zv")).sort()).toEqual(before);
+});

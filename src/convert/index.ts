@@ -171,7 +171,12 @@ export async function into<T>(
 ): Promise<T> {
   if (options.overwrite !== true) await refuseZip(openLocation, target, options);
   const location = await openLocation(target, { ...options, create: true });
-  const { store } = location;
+  const { store, file } = location;
+  if (file !== undefined)
+    throw new InvalidInput(`${target} is the name of a file, or a file is there, and what is written is a folder`, {
+      where: target,
+      hint: "Give it another name, or choose what is written with --to.",
+    });
   try {
     const result = await work(location);
     await store.close?.();
