@@ -122,7 +122,8 @@ const cases: readonly Case[] = [
           return peer("zarr-vectors-tools", "extract", at("100k.trk"), target, file)();
         },
       },
-      same: [target, { ignore: ["ids"] }],
+      // nibabel's box has no streamlines that cross it between two vertices
+      ...("object" in query && { same: [target, { ignore: ["ids"] }] as const }),
     };
   }),
 ];
@@ -143,7 +144,8 @@ for (const { name, source, target, options, peers, same } of cases) {
     return JSON.parse(octavo("convert", source, target, options)) as Result;
   });
   const others = Object.entries(peers).map(([who, work]) => [who, best(work)] as const);
-  const report = same && (JSON.parse(octavo("diff", same[0], target, same[1])) as { equal: boolean; differences: object[] });
+  const report =
+    same && (JSON.parse(octavo("diff", same[0], target, same[1])) as { equal: boolean; differences: object[] });
   row(
     name,
     "octavo",
