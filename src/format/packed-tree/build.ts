@@ -121,16 +121,16 @@ function lastZero(positions: Positions, axis: number): number {
   return positions[at]!;
 }
 
-/** Nodes as rows; `grows` is told how many there will be room for, before that is taken. */
-export function nodeRows(grows?: (nodes: number) => void): NodeSink & { nodes(): Nodes } {
+/** Nodes as rows, `most` of them; one more is the error that `exceeded` makes. */
+export function nodeRows(most = Number.POSITIVE_INFINITY, exceeded?: () => Error): NodeSink & { nodes(): Nodes } {
   let rows = new Uint32Array(1 << 12);
   let count = 0;
   return {
     begin(start, stop, level, place) {
       const row = ROW * count++;
       if (row + ROW > rows.length) {
-        grows?.((2 * rows.length) / ROW);
-        const grown = new Uint32Array(2 * rows.length);
+        if (count > most) throw exceeded!();
+        const grown = new Uint32Array(Math.min(2 * rows.length, ROW * Math.max(count, Math.floor(most))));
         grown.set(rows);
         rows = grown;
       }

@@ -85,13 +85,14 @@ async function divideOnDisk(disk: DiskParticles, threshold: number, options: Bui
   const pause = breaths(signal);
   const cut = diskPartition(disk, piece, pause);
   const mostNodes = Math.max(2 ** 16, (0.2 * maxMemory) / 48); // of a row, while there are more and when it becomes words
-  const rows = nodeRows((nodes) => {
-    if (nodes > mostNodes)
-      throw new LimitExceeded(
-        `the tree has more than ${nodes / 2} nodes, for which ${maxMemory} bytes of memory are not enough`,
+  const rows = nodeRows(
+    mostNodes,
+    () =>
+      new LimitExceeded(
+        `the tree has more than ${Math.floor(mostNodes)} nodes, for which ${maxMemory} bytes of memory are not enough`,
         { hint: "Allow more memory, or a higher threshold." },
-      );
-  });
+      ),
+  );
   const walk = division(options.box ?? TreeBox.around(disk.around), threshold, rows);
 
   const node = async (
