@@ -123,6 +123,26 @@ test("trees are built from snapshots, arrays, one for each axis, tables and any 
   );
   writeFileSync(at("table.csv"), `${table}\n`);
   expect(await json("tree", "build", at("table.csv"), at("table.ptree"))).toMatchObject({ particles: count });
+  const rows = await createArray(store, Prefix.of("rows.zarr"), {
+    shape: [count, 3],
+    chunkShape: [200, 3],
+    dtype: "float64",
+  });
+  await writeRegion(rows, [], ndarray([count, 3], Float64Array.from(golden.positions.slice(0, 3 * count))));
+  expect((await octavo(["convert", at("table.csv"), at("table.parquet")])).code).toBe(0);
+  for (const [input, output] of [
+    ["rows.zarr", "rows.ptree"],
+    ["table.parquet", "parquet.ptree"],
+  ] as const) {
+    await octavo(["tree", "build", at(input), at(output)]);
+    const box = ["--box", "0,0,0,0.5,0.5,0.5"];
+    const [own, known] = [
+      await json("tree", "query", at(output), ...box),
+      await json("tree", "query", at("axes.ptree"), ...box),
+    ];
+    expect(known.numbers.length).toBeGreaterThan(0);
+    expect(own.numbers).toEqual(known.numbers);
+  }
   const heat = await json("get", at("table.ptree"), "--limit", "1");
   expect(JSON.stringify(heat)).toContain("heat");
   const snapshot = join(fixtures("packed-tree"), "cubes/snapshot.hdf5");
