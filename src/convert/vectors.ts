@@ -5,7 +5,7 @@
  */
 import { InvalidInput } from "../errors.js";
 import { deleteNode } from "../format/zarr/edit.js";
-import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
+import { clear, refuseOverlap } from "../format/zarr/room.js";
 import { type CopyDescription, copyStore, RAW } from "../format/zarr-vectors/copy/copy-store.js";
 import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
 import type { VectorDescription } from "../format/zarr-vectors/write/description.js";
@@ -18,13 +18,14 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
 import type { Batch, Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
 import { select } from "../query/select.js";
-import { Key, LOGS, Prefix } from "../store/key.js";
+import { LOGS, Prefix } from "../store/key.js";
 import { type ScratchPlace, scratchIn } from "../store/scratch.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
 import { byObject } from "./by-object.js";
 import { Seen, unseenObjects } from "./empty.js";
 import { MEMORY, readingWithin } from "./feed.js";
+import { journaled } from "./journal.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 
 /** What the target is to be; everything else is as in the source. */
@@ -63,18 +64,7 @@ export async function inRoom<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await clear(store, at, options);
-  const { signal } = options;
-  const journal = Key.join(at, JOURNAL);
-  const cleans = store.can.conditional; // a zip file under way is thrown away as a whole
-  if (cleans) await store.set(journal, new Uint8Array(), { signal });
-  try {
-    const result = await work();
-    if (cleans) await store.delete(journal, { signal });
-    return result;
-  } catch (error) {
-    if (cleans) await deleteNode(store, at).catch(() => undefined); // the first error is what happened
-    throw error;
-  }
+  return journaled(store, at, options.signal, work, () => deleteNode(store, at));
 }
 
 /** Whether the store can be copied as it is. */

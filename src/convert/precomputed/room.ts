@@ -9,6 +9,7 @@ import { forEachConcurrent } from "../../model/concurrent.js";
 import type { FormatOptions } from "../../model/format.js";
 import { Key, type Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
+import { journaled } from "../journal.js";
 
 interface RoomOptions extends Pick<FormatOptions, "signal"> {
   readonly overwrite?: boolean | undefined;
@@ -22,19 +23,8 @@ export async function inRoom<T>(
   options: RoomOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { signal } = options;
   await makeRoom(store, at, types, options);
-  const journal = Key.join(at, JOURNAL);
-  const cleans = store.can.conditional; // a zip file under way is thrown away as a whole
-  if (cleans) await store.set(journal, new Uint8Array(), { signal });
-  try {
-    const result = await work();
-    if (cleans) await store.delete(journal, { signal });
-    return result;
-  } catch (error) {
-    if (cleans) await deleteAll(store, at).catch(() => undefined); // the first error is what happened
-    throw error;
-  }
+  return journaled(store, at, options.signal, work, () => deleteAll(store, at));
 }
 
 async function makeRoom(store: Store, at: Prefix, types: readonly string[], { signal, overwrite }: RoomOptions) {
