@@ -1,5 +1,6 @@
 /** From an address to a dataset: where is it, which format is it, and open it. */
 import { InvalidInput, NotFound, OctavoError, Unsupported } from "./errors.js";
+import { refuseTable } from "./format/interchange/kinds.js";
 import type { TableOptions } from "./format/interchange/types.js";
 import { formats } from "./formats.js";
 import type { Dataset } from "./model/dataset.js";
@@ -36,7 +37,9 @@ export async function detect(
   const get = readOnce(store);
   for (const format of candidates) {
     const match = await format.detect(store, at, { ...options, as, get, file });
-    if (match !== undefined) return { format, match };
+    if (match === undefined) continue;
+    refuseTable(options.table, match.format, where);
+    return { format, match };
   }
   if (file !== undefined) {
     if ((await store.stat(file, options)) === undefined) throw new NotFound(`${where} is not there`, { where });

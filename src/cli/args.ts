@@ -104,6 +104,13 @@ export function shape(given: string): readonly number[] {
   throw new InvalidInput(`expected positive numbers such as 64,64,32, found ${JSON.stringify(given)}`);
 }
 
+/** "64,64,64" or "12.5x12.5": chunks of geometry are sizes in space. */
+export function sizes(given: string): readonly number[] {
+  const found = given.split(/[,x\u00d7]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (found.every((size) => size > 0 && Number.isFinite(size))) return found;
+  throw new InvalidInput(`expected sizes above 0 such as 64,64,32, found ${JSON.stringify(given)}`);
+}
+
 export interface Parsed<T extends Options> {
   readonly options: Values<T>;
   readonly operands: readonly string[];

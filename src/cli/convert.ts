@@ -20,7 +20,7 @@ import { convert as convertTo, openLocation } from "../node.js";
 import type { PyramidOptions } from "../pyramid/index.js";
 import { temporary } from "../store/temporary.js";
 import { createPool } from "../worker/pool.js";
-import { choice, count, flag, flagOr, nearest, shape, size, text, type Values, value } from "./args.js";
+import { choice, count, flag, flagOr, nearest, shape, size, sizes, text, type Values, value } from "./args.js";
 import { levelOf } from "./array-level.js";
 import { explainConversion } from "./convert-plan.js";
 import { countsText, queryOf, refuse, selectionOptions } from "./get-vectors.js";
@@ -29,7 +29,7 @@ import { progressOption } from "./progress.js";
 import { levelsTable, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
-import { tableOf, tableOptions } from "./table-options.js";
+import { columnOptions, tableOf } from "./table-options.js";
 import { tractOptions, tractsGiven } from "./tract-options.js";
 import { type Session, verb } from "./verb.js";
 
@@ -86,7 +86,7 @@ const options = {
   ),
   level: value("N", "of several levels or scales this one (default: all; of arrays 0, the finest)", count),
   ...selection,
-  ...tableOptions,
+  ...columnOptions,
   ...tractOptions,
   ascii: flag("of files that can be either: text, not binary"),
   codec: value("CODEC", "blosc, zstd, gzip, none, or a whole chain as JSON (default: as in the source)", parseCodec),
@@ -161,7 +161,12 @@ async function sourceOf(
   const { signal } = session;
   const [only] = sources as [string];
   const inputs = () =>
-    inputsOf(openLocation, sources, { signal, as: given.as, forbiddenIsMissing: given["forbidden-is-missing"] });
+    inputsOf(openLocation, sources, {
+      signal,
+      as: given.as,
+      table: tableOf(given),
+      forbiddenIsMissing: given["forbidden-is-missing"],
+    });
   const many = async () => ({ opened: await inputs(), forbidden: () => ({}) });
   if (sources.length > 1 || isPattern(only)) return many();
   const onBad = given["skip-bad"] ? ({ message }: Error): void => void skipped.push(message) : undefined;
@@ -189,8 +194,7 @@ async function toStdout(source: Opened, options: ConvertToOptions, session: Sess
 
 /** The part that is asked for; undefined where that is all of it. */
 function partOf(given: Values<typeof options>): Query | undefined {
-  const { level, resolution = [] } = given;
-  const query = queryOf({ ...given, level, resolution: resolution.length === 1 ? resolution[0] : undefined });
+  const query = queryOf(given);
   return Object.values(query).some((asked) => asked !== undefined) ? query : undefined;
 }
 
@@ -199,6 +203,7 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
   if (isArray) refuse(given, Object.keys(selection), opened.url, opened.kind === "array" ? "an array" : "a group");
   return {
     as: given.as,
+    table: tableOf(given),
     query: isArray ? undefined : partOf(given),
     attributes: given.attributes,
     ...tractsGiven(given),
@@ -237,13 +242,6 @@ function levelsOf(
   const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions] !== undefined);
   if (wrong !== undefined) throw new InvalidInput(`--${wrong} is for coarser levels: add --pyramid`);
   return undefined;
-}
-
-/** "64,64,64" or "12.5x12.5": chunks of geometry are sizes in space. */
-export function sizes(text: string): readonly number[] {
-  const found = text.split(/[,x\u00d7]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
-  if (found.every((size) => size > 0 && Number.isFinite(size))) return found;
-  throw new InvalidInput(`expected sizes above 0 such as 64,64,32, found ${JSON.stringify(text)}`);
 }
 
 function parseCodec(text: string): Compressor | CodecSpec[] {

@@ -6,7 +6,7 @@ import type { Kind } from "../format/interchange/kinds.js";
 import type { SnapshotDataset } from "../format/snapshot/dataset.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { temporary } from "../store/temporary.js";
-import { choice, count, flag, flagOr, id, list, number, numbers, text, type Values, value } from "./args.js";
+import { choice, count, flag, flagOr, id, list, numbers, sizes, text, type Values, value } from "./args.js";
 import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
 import { chosenOf, writeParametric } from "./get-parametric.js";
 import { bytesText, counted } from "./output.js";
@@ -28,7 +28,11 @@ const GEOMETRIES = [
 export const selectionOptions = {
   level: value("N", "the level, 0 is the finest (default 0)", count),
   "max-vertices": value("N", "the finest level that answers with at most so many", count),
-  resolution: value("SIZE", "the coarsest level whose bins are not larger", number),
+  resolution: value(
+    "SIZE",
+    "the coarsest level whose bins are not larger; of a table in voxels: X,Y,Z, the size of one in nm",
+    sizes,
+  ),
   geometry: {
     ...choice(GEOMETRIES, `which one, where there are several: ${GEOMETRIES.join(", ")} (planes, lines, spheres)`),
     value: "KIND",
@@ -129,7 +133,7 @@ export function queryOf(given: Values<typeof selectionOptions>): Query {
     geometry,
     level,
     maxVertices: given["max-vertices"],
-    resolution,
+    resolution: resolution?.length === 1 ? resolution[0] : undefined,
     object,
     group,
     box,

@@ -19,6 +19,7 @@ import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
 import { blocks, parseSlice, toRegion } from "./slice.js";
 import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } from "./source.js";
+import { tableOf, tableOptions } from "./table-options.js";
 import { type ArrayText, csvText, jsonText } from "./text.js";
 import { type ExitCode, type Session, verb } from "./verb.js";
 
@@ -42,6 +43,7 @@ const arrayOptions = {
 const options = {
   ...sourceOptions,
   ...arrayOptions,
+  ...tableOptions,
   ...vectorOptions,
   key: text("KEY", "the bytes of this key of the store, whatever they are"),
   output: text("FILE", "where to; the extension decides, also of .gz; - is stdout", "o"),
@@ -69,15 +71,17 @@ export const get = verb({
     if (given.key !== undefined) {
       refuse(
         given,
-        [...Object.keys(arrayOptions), ...Object.keys(vectorOptions), "to", "ascii", "strict"],
+        [...Object.keys(arrayOptions), ...Object.keys(vectorOptions), ...Object.keys(tableOptions), "to", "ascii", "strict"],
         `--key ${given.key}`,
         "bytes as they are",
       );
       const place = await findPlace(url!, given, session);
       return getKey(place, given.key, () => openSink(file, given.overwrite, session), session);
     }
+    if ((given.resolution?.length ?? 1) > 1 && given.units === undefined)
+      throw new InvalidInput("--resolution has one size of bins, or those of voxels of a table: add --units voxel");
     const named = given.to ?? (file === "-" ? undefined : kindOf(file));
-    const source = await findSource(url!, given, session);
+    const source = await findSource(url!, given, session, { table: tableOf(given) });
     const dataset = await source.match.open();
     let code: ExitCode = 0;
     if (dataset.kind === "vectors") {

@@ -11,6 +11,7 @@ import { vectorRows } from "./info-vectors-rows.js";
 import { bytesText, counted, countText, type Output, table, toJson } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { tableOf, tableOptions } from "./table-options.js";
 import { dtypeText, elementValue } from "./values.js";
 import { type Session, verb } from "./verb.js";
 
@@ -23,6 +24,7 @@ export const info = verb({
     "listed. Data are not read, except with --full, and of geometry one chunk of its attributes.",
   options: {
     ...sourceOptions,
+    ...tableOptions,
     depth: value("N", "how deep to follow groups (default 5)", count),
     full: flag("of geometry: read all of it, for exact counts and the ranges of attributes"),
     progress: progressOption,
@@ -33,7 +35,7 @@ export const info = verb({
     ["octavo info 's3://bucket/data.zarr?region=eu-west-1'", "in an object store"],
   ],
   async run([url], options, session) {
-    const source = await findSource(url!, options, session);
+    const source = await findSource(url!, options, session, { table: tableOf(options) });
     const dataset = await source.match.open();
     const { output } = session;
     if (options.full && dataset.kind !== "vectors")

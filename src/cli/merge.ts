@@ -6,6 +6,7 @@ import { choice, flag, size, value } from "./args.js";
 import { pyramidOption, tell } from "./convert.js";
 import { progressOption } from "./progress.js";
 import { sourceOptions } from "./source.js";
+import { tableOf, tableOptions } from "./table-options.js";
 import { verb } from "./verb.js";
 
 const { type: _, ...reading } = sourceOptions;
@@ -17,6 +18,7 @@ export const merge = verb({
     "folders or quoted patterns; their geometry and axes must be the same. To add to a store that is there: octavo append.",
   options: {
     ...reading,
+    ...tableOptions,
     to: { ...choice(FORMATS, "the format of OUT (default: as it is called, else zarr-vectors)"), value: "FORMAT" },
     ids: choice(
       ["keep", "new"] as const,
@@ -40,6 +42,7 @@ export const merge = verb({
     const { pyramid } = given;
     const report = await mergeTo(sources, to, {
       as: given.as,
+      table: tableOf(given),
       to: given.to,
       ids: given.ids,
       pyramid: pyramid === undefined || pyramid === true ? pyramid : { levels: pyramid },

@@ -3,12 +3,12 @@ import { FORMATS } from "../convert/options.js";
 import type { SplitOptions } from "../convert/split.js";
 import { InvalidInput } from "../errors.js";
 import { split as splitInto } from "../node.js";
-import { choice, flag, nearest, size, value } from "./args.js";
-import { sizes } from "./convert.js";
+import { choice, flag, nearest, size, sizes, value } from "./args.js";
 import { countsText } from "./get-vectors.js";
 import { counted } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, sourceOptions } from "./source.js";
+import { tableOf, tableOptions } from "./table-options.js";
 import { vectorsAt } from "./vectors-at.js";
 import { verb } from "./verb.js";
 
@@ -21,6 +21,7 @@ export const split = verb({
     "it. Names are those of groups, values and ids, as far as file systems allow. All of them are there in the end, or none.",
   options: {
     ...sourceOptions,
+    ...tableOptions,
     by: value("WHAT", "group, attribute:NAME, object or box", byWhat),
     size: value("X,Y,Z", "of boxes: their sides", sizes),
     clip: flag("of boxes: cut objects at their faces"),
@@ -39,7 +40,7 @@ export const split = verb({
     const { output, signal, report: progress } = session;
     if (given.by === undefined)
       throw new InvalidInput("by what? --by is missing", { hint: "--by group, attribute:NAME, object or box" });
-    const dataset = await vectorsAt(await findSource(url!, given, session), url!);
+    const dataset = await vectorsAt(await findSource(url!, given, session, { table: tableOf(given) }), url!);
     const report = await splitInto(dataset, folder!, {
       by: given.by,
       size: given.size,

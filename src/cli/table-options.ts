@@ -1,11 +1,12 @@
 /** Options of tables: which columns of a CSV, Parquet, Arrow or numpy file are what. */
 import { InvalidInput } from "../errors.js";
 import type { TableOptions } from "../format/interchange/types.js";
-import { list, text, type Values, value } from "./args.js";
+import { choice, list, sizes, text, type Values, value } from "./args.js";
 
 const names = (given: string): readonly string[] => given.split(",").map((name) => name.trim());
 
-export const tableOptions = {
+/** Those whose names mean nothing else in any verb. */
+export const columnOptions = {
   position: value("X,Y,Z", "of a table: the columns of coordinates, or one of lists (default: x, y, z)", names),
   start: value("X,Y,Z", "of a table of lines: the columns of their starts", names),
   end: value("X,Y,Z", "of a table of lines: the columns of their ends", names),
@@ -13,6 +14,13 @@ export const tableOptions = {
   relationship: list("NAME=COLUMN", "of a table: ids of other objects, such as pre=pre_root_id", relationship),
   property: list("NAME[:TYPE]", "of a table: read these columns only, as this type", property),
   units: text("UNIT", "of a table: what coordinates count, such as nm; voxel: they are multiplied by --resolution"),
+};
+
+/** All of them. */
+export const tableOptions = {
+  kind: choice(["point", "line"] as const, "of a table: what its rows are (default: as its columns are called)"),
+  ...columnOptions,
+  resolution: value("X,Y,Z", "of a table in voxels: the size of one, in nm", sizes),
 };
 
 function relationship(given: string): readonly [string, string] {
@@ -27,10 +35,11 @@ function property(given: string): { readonly name: string; readonly dtype?: stri
   return { name, ...(dtype !== undefined && { dtype }) };
 }
 
-type Given = Partial<Values<typeof tableOptions>> & {
+/** What may have been said of tables, among other things. */
+export type TableGiven = Partial<Values<typeof columnOptions>> & {
   /** Of `--kind`, which has other words for other sources. */
   readonly kind?: string | undefined;
-  readonly resolution?: readonly number[] | undefined;
+  readonly resolution?: number | readonly number[] | undefined;
 };
 
 /** What was said of tables; undefined where nothing was. */
@@ -44,7 +53,7 @@ export function tableOf({
   property: properties,
   units,
   resolution,
-}: Given): TableOptions | undefined {
+}: TableGiven): TableOptions | undefined {
   const table: TableOptions = {
     ...((kind === "point" || kind === "line") && { kind }),
     ...(position !== undefined && { position }),
@@ -54,7 +63,7 @@ export function tableOf({
     ...(pairs !== undefined && pairs.length > 0 && { relationships: Object.fromEntries(pairs) }),
     ...(properties !== undefined && properties.length > 0 && { properties }),
     ...(units !== undefined && { units }),
-    ...(units !== undefined && resolution !== undefined && { resolution }),
+    ...(units !== undefined && typeof resolution === "object" && { resolution }),
   };
   return Object.keys(table).length === 0 ? undefined : table;
 }

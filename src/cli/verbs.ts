@@ -54,6 +54,12 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./publish.js")).publish,
   },
   {
+    name: "render",
+    operands: "URL OUT.png",
+    summary: "a picture of it, drawn without a browser",
+    load: async () => (await import("./render.js")).render,
+  },
+  {
     name: "link",
     operands: "URL…",
     summary: "an address of Neuroglancer that shows published data",

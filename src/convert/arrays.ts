@@ -5,12 +5,12 @@
  * memory in blocks of whole target chunks, as large as the memory allows, so that few source chunks are decoded twice. Only
  * chunks inside the grid are looked at: stale ones stay behind.
  *
- * The metadata comes last: a target that is only half there cannot be opened. Until then a journal of what is being made
- * lies beside the chunks; `resume` continues where it says the same, and skips the chunks that are already there.
+ * The metadata comes last: a target that is only half there cannot be opened, and a journal marks it until then. What fails leaves
+ * its chunks, so that another run can go on with them (stage.ts).
  */
 import { isFixed } from "../bytes/dtype.js";
 import { type Json, stringifyJson } from "../bytes/json.js";
-import { Conflict, InvalidInput } from "../errors.js";
+import { InvalidInput } from "../errors.js";
 import { writeDocuments } from "../format/zarr/create.js";
 import { loadCodec } from "../format/zarr/decode.js";
 import { encodeNode } from "../format/zarr/encode.js";
@@ -36,8 +36,6 @@ export interface ConvertOptions extends ReadOptions, TargetOptions, Strictness {
   readonly maxMemory?: number | undefined;
   readonly pool?: Pool | undefined;
   readonly overwrite?: boolean | undefined;
-  /** Continue a conversion that was interrupted. */
-  readonly resume?: boolean | undefined;
 }
 
 /** What a conversion did, and what it could not keep. */
@@ -48,6 +46,8 @@ export interface ConvertReport {
   /** Of geometry: what was written, on all levels but those that were built. */
   readonly vertices?: number;
   readonly objects?: number;
+  /** Of a part: which one it is, and what it wrote. */
+  readonly part?: { readonly index: number; readonly of: number; readonly keys: number; readonly bytes: number };
   /** Coarser levels that were built. */
   readonly levels?: readonly PyramidLevel[];
   /** Sentences about what the target does not keep, each beginning with where. */
@@ -99,13 +99,16 @@ export async function convertArray(
     chunksRecoded: 0,
     losses: losses.map((loss) => `${source.url}: ${loss}`),
   };
-  const done = await begin(store, at, documents, options);
+  await clear(store, at, options);
+  const { signal } = options;
+  const journal = Key.join(at, JOURNAL);
+  // A store that cannot replace a value (a zip file under way) could not take the journal away again.
+  if (store.can.conditional) await store.set(journal, new Uint8Array(), { signal });
   const target = arrayNode(store, at, meta);
-  if (block === undefined) await copyChunks(source as ZarrArray, target, done, report, options);
-  else await recode(source, target, block, done, report, options);
-  const missing = new Map([...documents].filter(([name]) => !done.has(Key.join(at, name))));
-  await writeDocuments(store, at, missing, options);
-  if (store.can.conditional) await store.delete(Key.join(at, JOURNAL), { signal: options.signal });
+  if (block === undefined) await copyChunks(source as ZarrArray, target, report, options);
+  else await recode(source, target, block, report, options);
+  await writeDocuments(store, at, documents, options);
+  if (store.can.conditional) await store.delete(journal, { signal });
   return { array: target, report };
 }
 
@@ -117,34 +120,6 @@ function copies(from: ArrayMeta, to: ArrayMeta): boolean {
   const parts = ({ chunkShape, dtype, codecs }: ArrayMeta) =>
     stringifyJson([chunkShape, JSON.stringify(dtype), codecs as unknown as Json], { tokens: true });
   return parts(from) === parts(to) && from.storageTransformers.length === 0;
-}
-
-/** Makes room and leaves the journal; answers which chunks an earlier run has already written. */
-async function begin(
-  store: Store,
-  at: Prefix,
-  documents: ReadonlyMap<string, Uint8Array>,
-  options: ConvertOptions,
-): Promise<ReadonlySet<Key>> {
-  const { signal, resume } = options;
-  const journal = Key.join(at, JOURNAL);
-  const text = [...documents.values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
-  const earlier = resume === true ? await store.get(journal, { signal }) : undefined;
-  if (earlier !== undefined) {
-    if (new TextDecoder().decode(earlier) !== text) {
-      throw new Conflict(`${store.url}/${journal} is of another conversion, so this one cannot go on from there`, {
-        where: journal,
-        hint: "Convert with the same options as before, or overwrite.",
-      });
-    }
-    const done = new Set<Key>();
-    for await (const { key } of store.list(at, { signal })) done.add(key);
-    return done;
-  }
-  await clear(store, at, options);
-  // A store that cannot replace a value (a zip file under way) could not take the journal away again.
-  if (store.can.conditional) await store.set(journal, new TextEncoder().encode(text), { signal });
-  return new Set();
 }
 
 /** The chunks that are there; all that could be where the store cannot list. */
@@ -161,7 +136,6 @@ async function* chunksOf(source: ZarrArray, options: ConvertOptions): AsyncGener
 async function copyChunks(
   source: ZarrArray,
   target: ZarrArray,
-  done: ReadonlySet<Key>,
   report: ConvertReport,
   options: ConvertOptions,
 ): Promise<void> {
@@ -170,7 +144,7 @@ async function copyChunks(
   const copy = async (chunk: readonly number[]): Promise<void> => {
     signal?.throwIfAborted();
     const to = Key.join(target.at, chunkKey(target.meta.keys, chunk));
-    const bytes = done.has(to) ? undefined : await source.store.get(keyOf(source, chunk), { signal });
+    const bytes = target.store.wants?.(to) === false ? undefined : await source.store.get(keyOf(source, chunk), { signal });
     if (bytes === undefined) return;
     await target.store.set(to, bytes, { signal });
     report.chunksCopied++;
@@ -191,7 +165,6 @@ async function recode(
   source: ArrayDataset,
   target: ZarrArray,
   block: readonly number[],
-  done: ReadonlySet<Key>,
   report: ConvertReport,
   options: ConvertOptions,
 ): Promise<void> {
@@ -200,8 +173,10 @@ async function recode(
   for await (const box of boxesOf(source, meta.chunkShape, block, options)) {
     options.signal?.throwIfAborted();
     const region: Region = box.map(({ start, stop }, axis) => ({ start, stop: Math.min(stop, source.shape[axis]!) }));
-    const inBlock = [...parts(rangesOf(region), meta.chunkShape)];
-    if (inBlock.every((part) => done.has(keyOf(target, part.chunk)))) continue;
+    const inBlock = [...parts(rangesOf(region), meta.chunkShape)].filter(
+      ({ chunk }) => target.store.wants?.(keyOf(target, chunk)) !== false,
+    );
+    if (inBlock.length === 0) continue;
     const { signal, limits, pool } = options;
     const reading: ReadRegionOptions = { signal, limits, pool, concurrency: atOnce(source, options, 32) };
     const values = retyped(await source.read(region, reading), meta);

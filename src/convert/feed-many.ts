@@ -87,6 +87,8 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
         folders.set(folder, members);
         for (const id of ids) members.push(id);
       }
+      if (batch.repeats !== true && batch.ids.some((id: bigint, row: number) => id !== BigInt(objects + row)))
+        lose("the ids of objects, which are 0, 1, 2 … now: octavo merge keeps them");
       objects += batch.ids.length;
       const texts = (info: AttributeInfo, text: string): [string, Column] => [
         info.name,

@@ -87,7 +87,7 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     all[domain].filter(
       ({ name }) => attributes === undefined || [name, `${domain}.${name}`].some((own) => attributes.includes(own)),
     );
-  const losses = further.map((other) => `${url}: the ${other} beside the ${geometry}`);
+  const losses = [...(dataset.losses ?? []).map((loss) => `${url}: ${loss}`), ...further.map((other) => `${url}: the ${other} beside the ${geometry}`)];
   const chosen = query.level ?? query.maxVertices ?? query.resolution;
   if (dataset.levels.length > 1 && chosen === undefined)
     losses.push(`${url}: its ${dataset.levels.length - 1} coarser levels, which can be made again from it`);

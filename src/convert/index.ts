@@ -16,6 +16,7 @@ import { type Feed, feedOf } from "./feed.js";
 import type { ManyOptions } from "./feed-many.js";
 import { convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
+import { jobOf } from "./job.js";
 import { addLevels, finest, isZip, levelsWanted } from "./levels.js";
 import { refuseLosses } from "./losses.js";
 import {
@@ -73,6 +74,9 @@ export function converter(
       ascii,
       onBad,
       pyramid,
+      resume,
+      part: share,
+      finish,
       ...options
     }: ConvertToOptions & Pick<ManyOptions, "onBad" | "merge">,
   ): Promise<ConvertReport> => {
@@ -81,6 +85,7 @@ export function converter(
         `there is no format ${JSON.stringify(options.to)} to write; there are: ${FORMATS.join(", ")}`,
       );
     const reading = { ...options, attributes, onBad };
+    const sharing = { resume: resume || undefined, part: share, finish: finish || undefined };
     const opened = await openedFrom(source, reading);
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
@@ -88,8 +93,16 @@ export function converter(
     const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
     const feed = (): Promise<Feed> =>
       feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
-    const leveled = async (report: ConvertReport, location: Location): Promise<ConvertReport> =>
-      levels === undefined ? report : addLevels(report, location, levels);
+    /** Into a store, in one go or as a share of the work. */
+    const inStore = (work: (location: Location) => Promise<ConvertReport>): Promise<ConvertReport> =>
+      into(openLocation, target, options, async (location) => {
+        const { inStage } = await import("./stage.js");
+        const job = await jobOf(openLocation, dataset, { ...options, query, attributes, pyramid, skipBad: onBad && true });
+        const { signal, overwrite } = options;
+        const more = levels && ((report: ConvertReport) => addLevels(report, location, levels));
+        return inStage(location, job, { ...sharing, signal, overwrite }, work, more);
+      });
+    if (kind !== undefined || isParticleFile(target, options.to)) refuseSharing(target, sharing);
     if (isParticleFile(target, options.to)) {
       refuse({ ascii }, `${target} is no text`);
       if ("format" in dataset && dataset.format === "tree")
@@ -112,19 +125,19 @@ export function converter(
     refuse({ ascii }, `${target} is no single file, and is not written`);
     if (isMany(dataset) || [query, attributes, tracts].some((asked) => asked !== undefined)) {
       const data = await feed();
-      return into(openLocation, target, options, async (location) =>
-        leveled(await feedInto(data, location.store, location.at, options, temporary), location),
-      );
+      return inStore(({ store, at }) => feedInto(data, store, at, options, temporary));
     }
     const { link } = options;
     const linked =
       link === undefined
         ? undefined
         : await (await import("./precomputed/link.js")).linker(openLocation, link, target, dataset, options);
-    const report = await into(openLocation, target, options, async (location) =>
-      leveled(await convertInto(dataset, location.store, location.at, options), location),
-    );
-    await linked?.();
+    if (share !== undefined && dataset.kind === "array" && (options.scales ?? 1) > 1)
+      throw new Unsupported(`${target} cannot be written in parts with coarser scales, which are made of all of it`, {
+        where: target,
+      });
+    const report = await inStore(({ store, at }) => convertInto(dataset, store, at, options));
+    if (share === undefined) await linked?.();
     return report;
   };
   return async (
@@ -160,6 +173,16 @@ export async function feedFrom(
       ? (await import("./feed-merged.js")).feedOfMerged
       : (await import("./feed-many.js")).feedOfMany;
   return within(await many(source, query, options));
+}
+
+/** One file is written by one process, from its beginning to its end. */
+function refuseSharing(where: string, sharing: Pick<ConvertToOptions, "resume" | "part" | "finish">): void {
+  const [name] = Object.entries(sharing).find(([, given]) => given !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new Unsupported(`${where} is one file, which is written in one go: ${name} means nothing there`, {
+    where,
+    hint: "Write several files, each of some of the input, and put them together: octavo merge.",
+  });
 }
 
 /** Does some work at an address, which is made for it: a zip file is there when the work is done, or not at all. */

@@ -13,6 +13,7 @@ import type { Input } from "./inputs.js";
 import type { Strictness } from "./losses.js";
 import type { ConvertParticlesOptions } from "./particles.js";
 import type { PublishOptions } from "./precomputed/publication.js";
+import type { StageOptions } from "./stage.js";
 import type { TractOptions } from "./tracts.js";
 import type { ConvertVectorsOptions } from "./vectors.js";
 import type { ConvertVolumeOptions } from "./volumes.js";
@@ -24,13 +25,14 @@ export const TARGETS = { zarr3: 3, zarr2: 2, zarr0: 0 } as const satisfies Recor
 export interface ConvertToOptions
   extends Omit<ConvertOptions, "version" | "codecs">,
     Omit<LocationOptions, "create">,
-    Pick<OpenOptions, "as">,
+    Pick<OpenOptions, "as" | "table">,
     Strictness,
     Pick<ConvertFileOptions, "attributes" | "ascii">,
     TractOptions,
     Pick<ConvertVectorsOptions, "formatVersion" | "dtype" | "codecs" | "ids">,
     Pick<PublishOptions, "kind" | "keepTypes">,
-    Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution"> {
+    Pick<ConvertVolumeOptions, "encoding" | "sharded" | "scales" | "resolution">,
+    Pick<StageOptions, "resume" | "part" | "finish"> {
   /** Of precomputed skeletons and meshes: the address of the volume of labels whose info shall name them. */
   readonly link?: string | undefined;
   /** "zarr3" for arrays; for geometry the kind of file that the target's name says ("trk"), else "zarr-vectors". */
@@ -80,11 +82,10 @@ export function publishOptions({ url: where }: { readonly url: string }, options
     shardShape,
     encoding,
     scales,
-    resume,
     link: _l,
     ...rest
   } = options;
-  const foreign = { formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, resume };
+  const foreign = { formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales };
   refuse(
     foreign,
     `${where} cannot become precomputed geometry`,
@@ -98,11 +99,11 @@ export function particleOptions(
   { url: where }: { readonly url: string },
   options: ConvertToOptions,
 ): ConvertParticlesOptions {
-  const { formatVersion, dtype, ids, codecs, chunkShape, shardShape, resume, ...rest } = withoutPublishing(
+  const { formatVersion, dtype, ids, codecs, chunkShape, shardShape, ...rest } = withoutPublishing(
     options,
     `${where} cannot become a ptree file`,
   );
-  refuse({ formatVersion, dtype, ids, codecs, chunkShape, shardShape, resume }, `${where} cannot become a ptree file`);
+  refuse({ formatVersion, dtype, ids, codecs, chunkShape, shardShape }, `${where} cannot become a ptree file`);
   return rest;
 }
 
@@ -111,8 +112,8 @@ export function volumeOptions(
   { url: where }: { readonly url: string },
   options: ConvertToOptions,
 ): ConvertVolumeOptions {
-  const { to: _, formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, link, ...rest } = options;
-  const foreign = { formatVersion, dtype, ids, codecs, shardShape, resume, kind, keepTypes, link };
+  const { to: _, formatVersion, dtype, ids, codecs, shardShape, kind, keepTypes, link, ...rest } = options;
+  const foreign = { formatVersion, dtype, ids, codecs, shardShape, kind, keepTypes, link };
   refuse(foreign, `${where} cannot become a volume`, "Volumes have encoding, sharded, scales and resolution.");
   return rest;
 }
@@ -147,9 +148,7 @@ export function vectorOptions(
 ): ConvertVectorsOptions {
   const { to = "zarr-vectors" } = options;
   if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
-  const { resume, shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
-  if (resume === true)
-    throw new Unsupported(`the conversion of ${where} cannot be resumed`, { where, hint: "Begin anew: overwrite." });
+  const { shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
   return { ...rest, sharding: shardShape };
 }
 

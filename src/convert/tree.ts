@@ -6,7 +6,6 @@ import { Unsupported } from "../errors.js";
 import { writeDocuments } from "../format/zarr/create.js";
 import { encodeNode } from "../format/zarr/encode.js";
 import { groupNode, type ZarrGroup, type ZarrNode } from "../format/zarr/node.js";
-import { openZarr } from "../format/zarr/open.js";
 import { clear, JOURNAL, refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayMeta, ConsolidatedNode, GroupMeta, NodeMeta } from "../format/zarr/types.js";
 import { Key, Prefix } from "../store/key.js";
@@ -26,7 +25,7 @@ export async function convertTree(
   }
   refuseOverlap(source, store, at);
   refuseGroup(source, options);
-  if (options.resume !== true) await clear(store, at, options);
+  await clear(store, at, options);
   const journal = Key.join(at, JOURNAL);
   const { signal } = options;
   if (store.can.conditional) await store.set(journal, new Uint8Array(), { signal });
@@ -81,9 +80,7 @@ async function convertGroup(
   const attributes = strict(source.attributes, losses);
   report.losses.push(...losses.map((loss) => `${where}: ${loss}`));
   const meta: GroupMeta = { node: "group", version, attributes, consolidated: told ? nodes : undefined, notes: [] };
-  if (!(options.resume === true && (await isThere(store, at, meta, options)))) {
-    await writeDocuments(store, at, encodeNode(meta), options);
-  }
+  await writeDocuments(store, at, encodeNode(meta), options);
   return { meta, nodes };
 }
 
@@ -94,22 +91,9 @@ async function convertLeaf(
   options: ConvertOptions,
   report: ConvertReport,
 ): Promise<Converted<ArrayMeta>> {
-  if (
-    options.resume === true &&
-    (await isThere(store, at, { ...source.meta, version: options.version ?? 3 }, options))
-  ) {
-    const node = await openZarr(store, at, options);
-    if (node.kind === "array") return { meta: node.meta, nodes: new Map() };
-  }
   const { array, report: own } = await convertArray(source, store, at, options);
   report.chunksCopied += own.chunksCopied;
   report.chunksRecoded += own.chunksRecoded;
   report.losses.push(...own.losses);
   return { meta: array.meta, nodes: new Map() };
-}
-
-/** Whether an earlier run has finished this node. */
-async function isThere(store: Store, at: Prefix, meta: NodeMeta, { signal }: ConvertOptions): Promise<boolean> {
-  const names = { 0: "__zmeta__", 1: "meta", 2: meta.node === "array" ? ".zarray" : ".zgroup", 3: "zarr.json" };
-  return (await store.stat(Key.join(at, names[meta.version]), { signal })) !== undefined;
 }

@@ -104,6 +104,7 @@ async function streamed(
   const level = await source.source(0, reading, geometry);
   const losses: string[] = [];
   const lose = (sentence: string): void => void losses.push(`${source.url}: ${sentence}`);
+  for (const loss of source.losses ?? []) lose(loss);
   for (const other of further) lose(`the ${other} beside the ${geometry}`);
   const own =
     source.format === "zarr-vectors" ? await ownWords(source as ZarrVectors, formatVersion, reading, lose) : {};

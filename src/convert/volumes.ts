@@ -130,7 +130,7 @@ export async function convertVolume(
   refuseLosses(options, losses);
   const { signal, limits, pool, maxMemory = MEMORY, onProgress } = options;
   const writer = await createVolume(store, at, info, { signal, limits, pool, maxMemory, overwrite: options.overwrite });
-  try {
+  return journaled(store, at, signal, async () => {
     const [volume] = writer.levels;
     const { shape, chunkShape, dtype } = volume!;
     const view = turned(source, axes, info.dtype);
@@ -153,10 +153,7 @@ export async function convertVolume(
     }
     await writer.commit();
     return report;
-  } catch (error) {
-    await writer.abort();
-    throw error;
-  }
+  }, takeBack);
 }
 
 /** The source as [x, y, z, channel]: what `blockShape` asks of an array, and its elements. */

@@ -200,6 +200,8 @@ export interface VectorDataset {
   readonly attributes: { readonly [key: string]: Json };
   /** What a person should know before trusting the data, in sentences. */
   readonly notes: readonly string[];
+  /** What is there and is not in these data, in sentences, which are among the notes too: losses of whatever is made of it. */
+  readonly losses?: readonly string[] | undefined;
   /** A level as its own document describes it, also where `levels` does not know. */
   describe(level?: number, options?: ReadOptions): Promise<VectorLevel>;
   /** The attributes of a level. */

@@ -66,6 +66,7 @@ export async function publicationOf(source: VectorDataset, options: PublishOptio
   const schema = await level.schema(reading);
   const [losses, notes]: [string[], string[]] = [[], []];
   const lose = (sentence: string): void => void losses.push(`${url}: ${sentence}`);
+  for (const loss of source.losses ?? []) lose(loss);
   for (const other of further) lose(`the ${other} beside the ${geometry}`);
   if (source.crs !== undefined && source.crs !== null) lose("its coordinate reference system");
   const headers = [...(await source.headers(reading)).keys()];

@@ -4,7 +4,7 @@
  */
 import { Conflict } from "../../errors.js";
 import { readInfo, typeOf } from "../../format/precomputed/info.js";
-import { JOURNAL } from "../../format/zarr/room.js";
+import { JOURNAL, REMAINS } from "../../format/zarr/room.js";
 import { forEachConcurrent } from "../../model/concurrent.js";
 import type { FormatOptions } from "../../model/format.js";
 import { Key, type Prefix } from "../../store/key.js";
@@ -41,7 +41,7 @@ async function makeRoom(store: Store, at: Prefix, types: readonly string[], { si
   if (overwrite !== true)
     throw new Conflict(`${where} already holds ${old === undefined ? "an interrupted conversion" : `data (${type})`}`, {
       where,
-      hint: "Choose another place, or replace it: { overwrite: true }, --overwrite.",
+      hint: old === undefined ? REMAINS : "Choose another place, or replace it: { overwrite: true }, --overwrite.",
     });
   await store.delete(Key.join(at, "info"), { signal });
   await deleteAll(store, at, signal);

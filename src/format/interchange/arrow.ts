@@ -61,13 +61,13 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
   });
   checkArrow(bytes);
   const table = tableFromIPC(bytes, { useBigInt: true });
-  const notes: string[] = [];
+  const losses: string[] = [];
   const columns = new Map<string, { readonly own: ParquetColumn; readonly data: readonly ArrowBatch<unknown>[] }>();
   for (const [i, { name, type }] of table.schema.fields.entries()) {
     const column = table.getChildAt(i) as ArrowColumn<unknown>;
     const own = columnOf(name, type, column);
     if (own === undefined)
-      notes.push(`The column ${name} has values that are no numbers, texts or lists of one length, and is left out.`);
+      losses.push(`the column ${name} is left out: it has values that are no numbers, texts or lists of one length`);
     else columns.set(name, { own, data: column.data as readonly ArrowBatch<unknown>[] });
   }
   const [first] = columns.values();
@@ -80,7 +80,7 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
     version: "Arrow",
     columns: [...columns.values()].map(({ own }) => own.info),
     rows: total,
-    notes,
+    losses,
     async index() {
       const starts = counts.map((_, piece) => counts.slice(0, piece).reduce((sum, count) => sum + count, 0));
       return {
@@ -171,12 +171,22 @@ function columnOf(name: string, type: ArrowType, column: ArrowColumn<unknown>): 
   const own = type as Field;
   const isList = own.typeId === TYPES.fixedList || own.typeId === TYPES.list || own.typeId === TYPES.largeList;
   const found = typeOf(isList ? ((own.children?.[0]?.type ?? type) as Field) : own);
-  const channels = !isList
-    ? 1
-    : (own.stride ?? (column.length > 0 ? (column.at(0) as ArrayLike<unknown> | null)?.length : 1) ?? 0);
+  const channels = isList ? (own.stride ?? lengthOf(column)) : 1;
   if (found === undefined || !(channels >= 1 && channels <= 1024)) return undefined;
   const nullable = !isList && column.data.some(({ nullCount }) => nullCount > 0);
   return { info: { name, channels, ...(nullable ? withAbsent(found) : found) }, isList, nullable };
+}
+
+/** How many values each list has; 0 where they are not as many in each. */
+function lengthOf({ data }: ArrowColumn<unknown>): number {
+  const lengths = new Set<number>();
+  for (const batch of data) {
+    const { length, offsets = [] } = batch as ArrowBatch<unknown> & { readonly offsets?: ArrayLike<number | bigint> };
+    if (offsets.length <= length) return 0;
+    for (let row = 0; row < length; row++) lengths.add(Number(offsets[row + 1]) - Number(offsets[row]));
+  }
+  const [only = 1] = lengths;
+  return lengths.size <= 1 ? only : 0;
 }
 
 /** Numbers as they lie in the file; everything else one by one. */

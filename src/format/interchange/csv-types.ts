@@ -6,7 +6,7 @@
  * | whole numbers                           | int64, uint64 where one needs it; empty cells are absent        |
  * | numbers                                 | float64; empty cells, NA, null and None are NaN                 |
  * | true, false                             | bool                                                            |
- * | [1, 2, 3] of the same length            | float64, so many channels                                       |
+ * | [1, 2, 3] of the same length            | the same of their numbers, so many channels                     |
  * | everything else, and 007                | text                                                            |
  */
 import { I64, U64 } from "../../bytes/u64.js";
@@ -26,7 +26,7 @@ const LIST = 256;
 
 /** Adds what the cells of these rows are to what those before were. */
 export function lookAt(
-  { bytes, cells, count }: Rows,
+  rows: Rows,
   width: number,
   columns: readonly number[],
   kinds: Uint16Array,
@@ -34,15 +34,20 @@ export function lookAt(
 ): void {
   for (const column of columns) {
     const channels = lists[column]!;
-    let kind = 0;
-    for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
-      const to = cells[at + 1]!;
-      if (channels > 1) kind |= listAt(bytes, cells[at]!, to, channels) === undefined ? TEXT : LIST;
-      else kind |= to < 0 ? TEXT : kindOf(bytes, cells[at]!, to);
-      if (kind & TEXT) break;
-    }
-    kinds[column]! |= kind;
+    if (kinds[column]! & TEXT) continue;
+    const inner = channels > 1 ? listRows(rows, width, column, channels) : rows;
+    if (inner === undefined) kinds[column] = TEXT;
+    else kinds[column]! |= channels > 1 ? LIST | kindIn(inner, 1, 0) : kindIn(inner, width, column);
   }
+}
+
+function kindIn({ bytes, cells, count }: Rows, width: number, column: number): number {
+  let kind = 0;
+  for (let row = 0, at = 2 * column; row < count && (kind & TEXT) === 0; row++, at += 2 * width) {
+    const to = cells[at + 1]!;
+    kind |= to < 0 ? TEXT : kindOf(bytes, cells[at]!, to);
+  }
+  return kind;
 }
 
 const isBlank = (byte: number | undefined): boolean => byte === SPACE || byte === TAB || byte === RETURN;
@@ -108,7 +113,10 @@ export function typeOfKinds(name: string, kind: number, channels: number): Attri
   const isNumber = (kind & (INT | FLOAT | PADDED)) !== 0;
   const words = (kind & (BOOL | EMPTY)) === (BOOL | EMPTY);
   if (kind & TEXT) return text;
-  if (kind & LIST) return { ...float, channels };
+  if (kind & LIST) {
+    const element = typeOfKinds(name, kind & ~LIST, 1);
+    return element.dtype.kind === "string" || element.dtype.kind === "bool" ? text : { ...element, channels };
+  }
   if (kind & BOOL && !isNumber) return words ? text : { name, dtype: { kind: "bool", size: 1 }, channels: 1 };
   if (kind & BOOL && !words) return text;
   if (kind & FLOAT || !isNumber) return float;
@@ -118,35 +126,49 @@ export function typeOfKinds(name: string, kind: number, channels: number): Attri
   return { ...float, dtype: { kind: wide ? "uint" : "int", size: NUMBER, endian: "little" }, ...absent };
 }
 
-/** The numbers of a list such as [1, 2.5, 3]; undefined where it is none of so many. */
-export function listAt(bytes: Uint8Array, from: number, to: number, channels?: number): Float64Array | undefined {
-  if (to < 0 || to - from > 1000) return undefined;
-  const [, inner] = /^\s*[[(]([^\])]*)[\])]\s*$/.exec(String.fromCharCode(...bytes.subarray(from, to))) ?? [];
-  const words = inner?.trim().split(/\s*,\s*|\s+/) ?? [];
-  if (words.length < 2 || (channels !== undefined && words.length !== channels)) return undefined;
-  const values = Float64Array.from(words, (word) => (word === "" ? Number.NaN : Number(word)));
-  return values.some(Number.isNaN) && !words.every((word) => word === "nan" || !Number.isNaN(Number(word || "x")))
-    ? undefined
-    : values;
+/** Where the parts of a list such as [1, 2.5, 3] or (1 2 3) are, from and to of each; undefined where it is none. */
+export function listAt(bytes: Uint8Array, from: number, to: number): number[] | undefined {
+  const parts: number[] = [];
+  let [at, end] = [from, to];
+  while (at < end && isBlank(bytes[at])) at++;
+  while (at < end && isBlank(bytes[end - 1])) end--;
+  const open = bytes[at];
+  if (end - at < 2 || (open !== 0x5b && open !== 0x28) || bytes[end - 1] !== (open === 0x5b ? 0x5d : 0x29))
+    return undefined;
+  for (at++, end--; ; at++) {
+    while (at < end && isBlank(bytes[at])) at++;
+    const start = at;
+    while (at < end && bytes[at] !== COMMA && !isBlank(bytes[at])) at++;
+    if (at === start) return undefined;
+    parts.push(start, at);
+    while (at < end && isBlank(bytes[at])) at++;
+    if (at >= end) return parts.length > 2 ? parts : undefined;
+    if (bytes[at] !== COMMA) at--; // blanks alone separate as well
+  }
+}
+
+const COMMA = 0x2c;
+
+/** The parts of the lists in a column, one below the other as a column of their own; undefined where not all are lists of so many. */
+export function listRows({ bytes, cells, count, end }: Rows, width: number, column: number, channels: number) {
+  const inner = new Int32Array(2 * channels * count);
+  for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
+    const parts = listAt(bytes, cells[at]!, cells[at + 1]!);
+    if (parts?.length !== 2 * channels) return undefined;
+    inner.set(parts, 2 * channels * row);
+  }
+  return { bytes, cells: inner, count: count * channels, end };
 }
 
 /** A column of numbers, of which `lookAt` has said that they are. */
-export function numbersAt(
-  { bytes, cells, count }: Rows,
-  width: number,
-  column: number,
-  channels: number,
-): Float64Array {
-  const out = new Float64Array(count * channels);
+export function numbersAt({ bytes, cells, count }: Rows, width: number, column: number): Float64Array {
+  const out = new Float64Array(count);
   for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
     let from = cells[at]!;
     let to = cells[at + 1]!;
-    if (channels > 1) out.set(listAt(bytes, from, to, channels)!, row * channels);
-    else {
-      while (from < to && isBlank(bytes[from])) from++;
-      while (from < to && isBlank(bytes[to - 1])) to--;
-      out[row] = parseNumber(bytes, from, to);
-    }
+    while (from < to && isBlank(bytes[from])) from++;
+    while (from < to && isBlank(bytes[to - 1])) to--;
+    out[row] = parseNumber(bytes, from, to);
   }
   return out;
 }

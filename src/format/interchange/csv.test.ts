@@ -102,6 +102,15 @@ describe("types", () => {
     expect([...batch.positions]).toEqual([1, 2, 3, 4, 5.5, 6]);
     const text = await read('x,y,c\n1,2,"[1,2]"\n3,4,"[1,2,3]"\n');
     expect(column(text, "c")).toEqual(["[1,2]", "[1,2,3]"]);
+    for (const no of ["[1,,2]", "[1,2", "[1 2)", "[true,false]", "[007,8]"])
+      expect(column(await read(`x,y,c\n1,2,"${no}"\n`), "c")).toEqual([no]);
+  });
+
+  it("ids in lists have all of their digits, and none where there is none", async () => {
+    const batch = await read('x,y,c\n1,2,"[9007199254740993, 18446744073709551614]"\n3,4,"( 1  null )"\n');
+    const { info, values } = batch.vertexColumns.get("c")!;
+    expect(info).toMatchObject({ channels: 2, dtype: { kind: "uint", size: 8 }, absent: 2n ** 64n - 1n });
+    expect(values).toEqual(BigUint64Array.of(9007199254740993n, 18446744073709551614n, 1n, 2n ** 64n - 1n));
   });
 });
 
@@ -120,11 +129,29 @@ describe("what columns mean", () => {
     resolution: [4, 4, 40],
   } as const;
 
+  it("a column that only looks like ids is an attribute", async () => {
+    const text = "id,pre_x,pre_y,post_x,post_y,n\n7,1,2,3,4,5\n7,5,6,7,8,6\n";
+    for (const properties of [undefined, [{ name: "n" }]]) {
+      const { ids, objectColumns } = await (await opened(text, { table: { properties } })).select().read();
+      expect([...ids]).toEqual([0n, 1n]);
+      expect(objectColumns.get("id")!.values).toEqual(BigInt64Array.of(7n, 7n));
+    }
+  });
+
+  it("cells without a value are none in the type that is asked for, or an error", async () => {
+    const as = async (dtype: string) =>
+      (await (await opened("x,y,c\n1,2,3\n1,2,\n", { table: { properties: [{ name: "c", dtype }] } })).select().read())
+        .vertexColumns.get("c")!.values;
+    expect(await as("float32")).toEqual(Float32Array.of(3, Number.NaN));
+    expect(await as("string")).toEqual(["3", ""]);
+    await expect(as("uint8")).rejects.toThrow(/row 1 has nothing as c, which uint8 cannot hold/);
+  });
+
   it("synapses are lines with ids, relationships and properties; what is left is told", async () => {
     const dataset = await opened(SYNAPSES, { table: lines });
     expect(dataset.geometries).toEqual(["lines"]);
     expect(dataset.axes.map(({ name, unit }) => `${name} ${unit}`)).toEqual(["x nm", "y nm", "z nm"]);
-    expect(dataset.notes).toEqual(["The columns kind are not read, since others are named."]);
+    expect(dataset.notes).toEqual(["the column kind: others are named to be read"]);
     expect(dataset.attributes).toEqual({ relationships: ["pre", "post"] });
     const { positions, parts, ids, objectColumns } = await dataset.select().read();
     expect([...positions]).toEqual([4, 8, 120, 16, 20, 240, 28, 32, 360, 40, 44, 480]);

@@ -7,7 +7,7 @@ import { defaultLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { cellText, type Dialect, NEWLINE, type Rows, sniff, splitRows } from "./csv-cells.js";
-import { integersAt, listAt, lookAt, numbersAt, typeOfKinds } from "./csv-types.js";
+import { integersAt, listAt, listRows, lookAt, numbersAt, typeOfKinds } from "./csv-types.js";
 import { csvWriter, type TextStyle } from "./csv-write.js";
 import { exactly, type InputFile } from "./file.js";
 import { type Table, type TableIndex, tableContent } from "./table.js";
@@ -36,7 +36,7 @@ async function csvTable(file: InputFile, options: OpenFileOptions): Promise<Tabl
   const rest = sample.subarray(offset);
   const first = splitRows(rest, dialect, sample.length < SAMPLE, () => {});
   const lists = names.map((_, column) =>
-    first.count === 0 ? 1 : (listAt(rest, first.cells[2 * column]!, first.cells[2 * column + 1]!)?.length ?? 1),
+    first.count === 0 ? 1 : (listAt(rest, first.cells[2 * column]!, first.cells[2 * column + 1]!)?.length ?? 2) / 2,
   );
   return {
     where,
@@ -152,7 +152,13 @@ async function indexOf(
       const wrong = (place: number): Corrupt =>
         new Corrupt(`${where}, line ${own.line + countLines(bytes, place)}: text that is not UTF-8`, { where });
       return new Map(
-        some.map((name) => [name, columnOf(rows, dialect.width, names.indexOf(name), types.get(name)!, wrong)]),
+        some.map((name) => {
+          const [column, info] = [names.indexOf(name), types.get(name)!];
+          if (info.channels === 1) return [name, columnOf(rows, dialect.width, column, info, wrong)];
+          const inner = listRows(rows, dialect.width, column, info.channels);
+          if (inner === undefined) throw new Corrupt(`${where} has changed while it was read`, { where });
+          return [name, columnOf(inner, 1, 0, info, wrong)];
+        }),
       );
     },
   };
@@ -165,11 +171,11 @@ function columnOf(
   info: AttributeInfo,
   wrong: (at: number) => Corrupt,
 ): Column {
-  const { dtype, channels, absent } = info;
+  const { dtype, absent } = info;
   const { count } = rows;
   switch (dtype.kind) {
     case "float":
-      return { info, values: numbersAt(rows, width, column, channels) };
+      return { info, values: numbersAt(rows, width, column) };
     case "int":
     case "uint": {
       const values = dtype.kind === "int" ? new BigInt64Array(count) : new BigUint64Array(count);

@@ -62,7 +62,8 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
     crs: content.crs,
     bounds: content.bounds ?? { min: everywhere.map((size) => -size), max: everywhere },
     attributes: content.attributes ?? {},
-    notes: content.notes ?? [],
+    notes: [...(content.notes ?? []), ...(content.losses ?? [])],
+    losses: content.losses,
     headers: async () => new Map(header === undefined ? [] : [[id, header]]),
     async ids(_level, options) {
       const { objects, empty = new Uint32Array() } = await index(options);

@@ -1,5 +1,6 @@
 /** The kinds of files there are, by the names that files have. A new one is one more line, and a module. */
-import type { FileFormat } from "./types.js";
+import { InvalidInput } from "../../errors.js";
+import type { FileFormat, TableOptions } from "./types.js";
 
 export interface Kind {
   readonly id: string;
@@ -63,4 +64,14 @@ export const kinds: readonly Kind[] = [
 export function kindNamed(name: string): Kind | undefined {
   const plain = name.toLowerCase().replace(/\.gz$/, "");
   return kinds.find(({ extensions }) => extensions.some((end) => plain.endsWith(`.${end}`)));
+}
+
+const TABLES: readonly string[] = ["csv", "tsv", "xyz", "parquet", "arrow", "npy", "npz", "graphml"];
+
+/** What is said of columns means nothing for data that have none: a wrong call, not silence. */
+export function refuseTable(table: TableOptions | undefined, format: string, where: string): void {
+  if (table === undefined || TABLES.includes(format)) return;
+  throw new InvalidInput(`${where} is no table, and has no columns that could be ${Object.keys(table).join(", ")}`, {
+    where,
+  });
 }

@@ -2,7 +2,9 @@
 import { bytesOf, isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import type { Column } from "../../model/attributes.js";
+import { typed } from "../../model/elements.js";
 import type { Columns } from "../../model/vectors.js";
+import { fieldOf } from "./fields.js";
 import type { LasField } from "./las-fields.js";
 import { valuesOf } from "./table-types.js";
 
@@ -47,17 +49,8 @@ function columnOf(
     for (let i = 0, at = start; i < count; i++, at += pointBytes) values[i] = (bytes[at]! >> shift) & mask;
     return { info, values };
   }
-  const values = valuesOf(stored, count * channels);
-  const width = stored.size * channels;
-  if (width === 1) for (let i = 0, at = start; i < count; i++, at += pointBytes) (values as Uint8Array)[i] = bytes[at]!;
-  else if (width === 2) {
-    const words = new Uint16Array(values.buffer as ArrayBuffer, values.byteOffset, count);
-    for (let i = 0, at = start; i < count; i++, at += pointBytes) words[i] = bytes[at]! | (bytes[at + 1]! << 8);
-  } else {
-    const out = bytesOf(values);
-    for (let i = 0, at = start, to = 0; i < count; i++, at += pointBytes)
-      for (let k = 0; k < width; k++) out[to++] = bytes[at + k]!;
-  }
+  const data = fieldOf(bytes, count, pointBytes, start, stored.size * channels);
+  const values = typed({ shape: [count * channels], dtype: stored, data });
   if (scale === undefined) return { info, values };
   const scaled = new Float64Array(count * channels);
   for (let i = 0; i < scaled.length; i++) scaled[i] = Number(values[i]) * scale[i % channels]! + offset![i % channels]!;

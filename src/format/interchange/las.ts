@@ -45,7 +45,7 @@ async function openLas(input: InputFile, options: OpenFileOptions): Promise<File
     crs: wkt && new TextDecoder().decode(wkt).replace(/\0+$/, ""),
     linkWidth: 0,
     header: headerJson(header),
-    notes: leftOut(fields, known.bytes, pointBytes),
+    losses: leftOut(fields, known.bytes, pointBytes),
     vertices: points,
     bounds: places ? { min, max } : undefined,
     async index(now) {

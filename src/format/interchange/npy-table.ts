@@ -197,7 +197,7 @@ function tableOf(
     version: "numpy",
     columns: columns.map(({ info }) => info),
     rows,
-    notes: left.length === 0 ? [] : [`${left.join(", ")} cannot be columns, and are left out.`],
+    losses: left.length === 0 ? [] : [`${left.join(", ")} cannot be columns, and are left out.`],
     async index() {
       return {
         types: new Map([...known].map(([name, { info }]) => [name, info])),

@@ -5,7 +5,7 @@ import type { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { type FileDataset, fileDataset } from "./dataset.js";
 import { openFile } from "./file.js";
-import { type Kind, kindNamed, kinds } from "./kinds.js";
+import { type Kind, kindNamed, kinds, refuseTable } from "./kinds.js";
 import type { OpenFileOptions } from "./types.js";
 
 export { kinds };
@@ -39,6 +39,7 @@ export async function openInterchange(
   key: Key,
   options: OpenFileOptions = {},
 ): Promise<FileDataset> {
+  refuseTable(options.table, kind.id, `${store.url}/${key}`);
   const input = await openFile(store, key, options);
   const { file } = await kind.load();
   return fileDataset(kind.id, input.where, await file.open(input, options), options.limits);

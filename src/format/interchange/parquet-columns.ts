@@ -18,9 +18,9 @@ export interface ParquetColumn {
 }
 
 /** The columns that are columns of values, and sentences about the others. */
-export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: ParquetColumn[]; notes: string[] } {
+export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: ParquetColumn[]; losses: string[] } {
   const columns: ParquetColumn[] = [];
-  const notes: string[] = [];
+  const losses: string[] = [];
   for (const child of tree.children) {
     const { name } = child.element;
     if (typeof name !== "string") throw new Corrupt("a column has no name");
@@ -35,7 +35,7 @@ export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: 
           : type === undefined
             ? `values of type ${leaf.element.type}`
             : "lists of different lengths";
-      notes.push(`The column ${name} has ${why}, and is left out.`);
+      losses.push(`the column ${name} is left out: it has ${why}`);
       continue;
     }
     const nullable = mayBeNull(leaf, metadata.row_groups, name);
@@ -45,7 +45,7 @@ export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: 
       nullable,
     });
   }
-  return { columns, notes };
+  return { columns, losses };
 }
 
 interface Leaf {

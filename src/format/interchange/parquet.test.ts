@@ -52,7 +52,7 @@ describe("round trips", () => {
     const { bytes } = await written(file, everything());
     const dataset = await open(bytes, { table: { properties: [{ name: "i8" }] } });
     expect((await dataset.schema()).vertex.map(({ name }) => name)).toEqual(["i8"]);
-    expect(dataset.notes[0]).toMatch(/^The columns u16, u32, .* are not read/);
+    expect(dataset.notes[0]).toMatch(/^the columns u16, u32, .*: others are named to be read/);
   });
 });
 

@@ -37,7 +37,7 @@ async function parquetTable(input: InputFile, options: OpenFileOptions): Promise
   const { where } = input;
   const { parquetMetadata, parquetSchema } = await import("hyparquet");
   const metadata = await descriptionOf(input, options, parquetMetadata);
-  const { columns, notes } = columnsOf(parquetSchema(metadata), metadata);
+  const { columns, losses } = columnsOf(parquetSchema(metadata), metadata);
   const { row_groups: groups, num_rows } = metadata;
   const most = withLimits(options.limits).chunkBytes / 8;
   const counts = groups.map(({ num_rows: own }) => Number(own));
@@ -57,7 +57,7 @@ async function parquetTable(input: InputFile, options: OpenFileOptions): Promise
     version: "Parquet",
     columns: columns.map(({ info }) => info),
     rows: total,
-    notes,
+    losses,
     async index() {
       return {
         types: new Map([...known].map(([name, { info }]) => [name, info])),

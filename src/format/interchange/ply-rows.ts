@@ -1,8 +1,9 @@
 /** Rows of PLY: numbers and lists, as text or as bytes, into a column for each property. */
-import type { NumericType } from "../../codec/numeric.js";
-import type { NumericArray } from "../../codec/types.js";
+import { swapBytes } from "../../bytes/swap.js";
+import { type NumericType, numericView } from "../../codec/numeric.js";
 import { Corrupt } from "../../errors.js";
 import type { Columns } from "../../model/vectors.js";
+import { fieldOf } from "./fields.js";
 import { Growing } from "./growing.js";
 import type { PlyElement } from "./ply-header.js";
 import type { Polygons } from "./polygons.js";
@@ -18,10 +19,8 @@ export interface Numbers {
   /** Bytes that are left, and the least that a row takes of them. */
   left(element: PlyElement): { readonly bytes: number; readonly row: number };
   corrupt(message: string): Corrupt;
-  /** Of bytes: where rows without lists can be read column by column, which is faster. */
-  readonly view?: DataView;
-  /** Takes so many bytes; where they begin. */
-  take?(bytes: number): number;
+  /** Of bytes: takes so many of them, so that rows without lists can be read field by field, which is faster. */
+  take?(bytes: number): Uint8Array;
   readonly little?: boolean;
 }
 
@@ -59,10 +58,9 @@ export function byteNumbers(bytes: Uint8Array, little: boolean, where: string, b
     endRow() {},
     left: ({ stride }) => ({ bytes: bytes.length - at, row: stride }),
     corrupt,
-    view,
     take(size) {
       at += size;
-      return at - size;
+      return bytes.subarray(at - size, at);
     },
     little,
   };
@@ -126,12 +124,19 @@ export interface Rows {
   readonly lists: Polygons;
 }
 
+const NO_LISTS: Polygons = { offsets: new Uint32Array(1), corners: new Uint32Array() };
+
 /** `count` rows of an element; lists only of the property with that name, the others are passed over. */
 export function readRows(element: PlyElement, count: number, from: Numbers, list?: string): Rows {
   const { properties, stride, name } = element;
   const { bytes, row } = from.left(element);
   if (count * row > bytes)
     throw from.corrupt(`the file ends before ${count} rows of ${name}, each at least ${row} bytes`);
+  if (from.take !== undefined && properties.every((property) => property.count === undefined))
+    return {
+      columns: plainColumns(fieldsOf(element), from.take(count * stride), count, stride, from.little!),
+      lists: NO_LISTS,
+    };
   const fields = fieldsOf(element).map((field) => ({
     ...field,
     values: room(field.type, count * field.properties.length),
@@ -141,43 +146,43 @@ export function readRows(element: PlyElement, count: number, from: Numbers, list
     return field && { ...field, channel: field.properties.indexOf(property.name), channels: field.properties.length };
   });
   const [offsets, corners] = [new Uint32Array(list === undefined ? 1 : count + 1), new Growing(new Uint32Array())];
-  if (from.view !== undefined && properties.every((property) => property.count === undefined)) {
-    let at = from.take!(count * stride);
-    for (const [i, { type }] of properties.entries()) {
-      const { values, channel, channels } = slots[i]!;
-      readColumn(from.view, at, stride, type, from.little!, values, channel, channels);
-      at += type.size;
-    }
-  } else
-    for (let i = 0; i < count; i++) {
-      for (let p = 0; p < properties.length; p++) {
-        const { type, count: counted, name: own } = properties[p]!;
-        if (counted === undefined) {
-          const { values, channel, channels } = slots[p]!;
-          values[i * channels + channel] = from.next(type, own);
-          continue;
-        }
-        const size = from.next(counted, `the length of ${own}`);
-        if (size < 0) throw from.corrupt(`a list ${own} of ${size} numbers`);
-        if (own === list) for (let k = 0; k < size; k++) corners.push(from.next(type, own));
-        else for (let k = 0; k < size; k++) from.next(type, own);
+  for (let i = 0; i < count; i++) {
+    for (let p = 0; p < properties.length; p++) {
+      const { type, count: counted, name: own } = properties[p]!;
+      if (counted === undefined) {
+        const { values, channel, channels } = slots[p]!;
+        values[i * channels + channel] = from.next(type, own);
+        continue;
       }
-      if (list !== undefined) offsets[i + 1] = corners.length;
-      from.endRow();
+      const size = from.next(counted, `the length of ${own}`);
+      if (size < 0) throw from.corrupt(`a list ${own} of ${size} numbers`);
+      if (own === list) for (let k = 0; k < size; k++) corners.push(from.next(type, own));
+      else for (let k = 0; k < size; k++) from.next(type, own);
     }
+    if (list !== undefined) offsets[i + 1] = corners.length;
+    from.endRow();
+  }
   const found = fields.map((field) => column(field.name, field.values, field.properties.length));
   return { columns: columns(...found), lists: { offsets, corners: corners.done() } };
 }
 
-function readColumn(
-  view: DataView,
-  start: number,
+/** Rows without lists: a field lies in the same place of each. */
+function plainColumns(
+  fields: readonly Field[],
+  rows: Uint8Array,
+  count: number,
   stride: number,
-  type: NumericType,
   little: boolean,
-  out: NumericArray,
-  channel: number,
-  channels: number,
-): void {
-  for (let at = start, i = channel; i < out.length; i += channels, at += stride) out[i] = get(view, at, type, little);
+): Columns {
+  let at = 0;
+  const found = fields.map(({ name, properties, type }) => {
+    const bytes = fieldOf(rows, count, stride, at, type.size * properties.length);
+    at += type.size * properties.length;
+    return column(
+      name,
+      numericView(type, little ? bytes : swapBytes(bytes, type.size as 1 | 2 | 4 | 8)),
+      properties.length,
+    );
+  });
+  return columns(...found);
 }

@@ -139,7 +139,7 @@ function cloud(input: InputFile, header: PlyHeader, vertex: PlyElement): FileCon
             ? textNumbers(new Scanner({ bytes, line }, where))
             : byteNumbers(bytes, little(header), where, from);
           const { positions, vertexColumns } = split(readRows(vertex, size(piece), numbers).columns);
-          const bad = positions.findIndex((value) => value - value !== 0);
+          const bad = notFinite(positions);
           if (bad >= 0) {
             const row = Math.floor(bad / 3);
             const at = ascii ? `line ${line + row}` : `byte ${from + row * vertex.stride}`;
@@ -150,6 +150,13 @@ function cloud(input: InputFile, header: PlyHeader, vertex: PlyElement): FileCon
       };
     },
   };
+}
+
+/** The first number that is none; −1 where all are. The sum of what is 0 of each is 0 then: no need to look at each. */
+function notFinite(values: Positions): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]! - values[i]!;
+  return sum === 0 ? -1 : values.findIndex((value) => !Number.isFinite(value));
 }
 
 function bytePlaces(start: number, { count, stride }: PlyElement, rows: number, { size, where }: InputFile): number[] {

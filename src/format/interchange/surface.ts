@@ -85,7 +85,7 @@ export function surfaceContent(found: Surface, { where, size }: InputFile, { onB
     linkWidth: WIDTH[surface.geometry],
     header: surface.header,
     attributes: surface.attributes,
-    notes: surface.notes,
+    losses: surface.notes,
     vertices,
     objects: count,
     bounds: vertices === 0 ? undefined : boundsOf(positions),

@@ -94,11 +94,18 @@ export function rolesOf(columns: readonly NamedColumn[], given: TableOptions, wh
   const taken = new Set([...ends.flat(), ...(id?.asked ? [id.name] : []), ...relationships.map((own) => own.column)]);
   const rest = columns.filter(({ name }) => !taken.has(name)).map(({ name }) => name);
   const { properties } = given;
-  const attributes =
-    properties?.map(({ name, dtype }) => ({
-      name: named(name).name,
-      dtype: dtype === undefined ? undefined : dtypeNamed(dtype),
-    })) ?? rest.map((name) => ({ name, dtype: undefined }));
+  const asked = properties?.map(({ name, dtype }) => ({
+    name: named(name).name,
+    dtype: dtype === undefined ? undefined : dtypeNamed(dtype),
+  }));
+  // A column that only looks like ids is an attribute, if it turns out to be none.
+  const others = asked === undefined ? rest : id === undefined || id.asked ? [] : [id.name];
+  const attributes = [
+    ...(asked ?? []),
+    ...others
+      .filter((name) => asked?.every((own) => own.name !== name) !== false)
+      .map((name) => ({ name, dtype: undefined })),
+  ];
   const wanted = new Set(attributes.map(({ name }) => name));
   return {
     ends,
@@ -106,8 +113,8 @@ export function rolesOf(columns: readonly NamedColumn[], given: TableOptions, wh
     id,
     relationships,
     attributes,
-    left: rest.filter((name) => !wanted.has(name) && name !== id?.name),
-    names: [...new Set([...taken, ...wanted, ...(id === undefined ? [] : [id.name])])],
+    left: rest.filter((name) => !wanted.has(name)),
+    names: [...new Set([...taken, ...wanted])],
   };
 }
 

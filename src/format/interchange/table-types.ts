@@ -29,18 +29,21 @@ export const sameDtype = (a: DataType, b: DataType): boolean =>
 /** The values of a column in the type of `info`. */
 export function castColumn(column: Column, info: AttributeInfo, firstRow: number, where: string): Column["values"] {
   const { values } = column;
+  const { absent } = column.info;
   const [from, to] = [column.info.dtype, info.dtype];
   if (sameDtype(from, to)) return values;
   const isHalf = from.kind === "float" && from.size === 2;
   const read = (at: number): number | bigint | string =>
     isHalf ? halfToNumber(values[at] as number) : (values[at] as number | bigint | string);
-  if (to.kind === "string") return Array.from({ length: values.length }, (_, at) => String(read(at)));
+  const isNone = (at: number): boolean => absent !== undefined && values[at] === absent;
+  if (to.kind === "string")
+    return Array.from({ length: values.length }, (_, at) => (isNone(at) ? "" : String(read(at))));
   const out = valuesOf(to as FixedDataType, values.length) as Float64Array;
   const big = isBig(out as NumericArray);
   const toHalf = to.kind === "float" && to.size === 2;
   for (let at = 0; at < values.length; at++) {
-    const value = read(at);
-    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+    const value = isNone(at) ? (to.kind === "float" ? Number.NaN : "") : read(at);
+    const number = typeof value !== "string" || value.trim() === "" ? value : big ? wholeOf(value) : Number(value);
     if (typeof number === "string" || (to.kind !== "float" && Number.isNaN(number))) throw wrong(at);
     if (big) {
       if (typeof number === "number" && !Number.isSafeInteger(number)) throw wrong(at);
@@ -59,8 +62,11 @@ export function castColumn(column: Column, info: AttributeInfo, firstRow: number
     const row = firstRow + Math.floor(at / info.channels);
     const type = `${to.kind}${"size" in to && to.kind !== "bool" ? 8 * to.size : ""}`;
     return new Corrupt(
-      `${where}: row ${row} has ${JSON.stringify(String(read(at)))} as ${info.name}, which ${type} cannot hold`,
+      `${where}: row ${row} has ${isNone(at) ? "nothing" : JSON.stringify(String(read(at)))} as ${info.name}, which ${type} cannot hold`,
       { where },
     );
   }
 }
+
+/** All of its digits, where it is a whole number. */
+const wholeOf = (text: string): number | bigint => (/^\s*-?\d+\s*$/.test(text) ? BigInt(text) : Number(text));

@@ -31,7 +31,8 @@ export interface Table {
   readonly columns: readonly NamedColumn[];
   readonly rows?: number | undefined;
   readonly header?: JsonObject | undefined;
-  readonly notes?: readonly string[] | undefined;
+  /** Columns that cannot be columns of values, in sentences. */
+  readonly losses?: readonly string[] | undefined;
   /** Finds out what is in these columns, and where rows are; `id` is the one of ids. */
   index(names: readonly string[], id: string | undefined, options: ReadOptions): Promise<TableIndex>;
 }
@@ -52,8 +53,9 @@ export function tableContent(table: Table, given: TableOptions = {}): FileConten
   const roles = rolesOf(columns, given, where);
   const { ends, axes, relationships, left } = roles;
   const isLine = ends.length === 2;
-  const notes = [...(table.notes ?? [])];
-  if (left.length > 0) notes.push(`The columns ${left.join(", ")} are not read, since others are named.`);
+  const losses = [...(table.losses ?? [])];
+  if (left.length > 0)
+    losses.push(`the ${left.length === 1 ? "column" : "columns"} ${left.join(", ")}: others are named to be read`);
   const { scale, unit } = unitsOf(given, axes, where);
   return {
     version,
@@ -62,7 +64,7 @@ export function tableContent(table: Table, given: TableOptions = {}): FileConten
     linkWidth: 0,
     header,
     attributes: relationships.length === 0 ? {} : { relationships: relationships.map(({ name }) => name) },
-    notes,
+    losses,
     vertices: rows === undefined ? undefined : ends.length * rows,
     objects: rows !== undefined && (isLine || roles.id?.asked === true) ? rows : undefined,
     async index(options) {
@@ -82,14 +84,20 @@ function unitsOf({ units, resolution }: TableOptions, axes: readonly string[], w
   );
 }
 
-/** The ids of all rows; undefined where points stand for themselves. */
+/** What the objects are called by; undefined where points stand for themselves. */
+interface RowIds {
+  readonly ids: Ids;
+  /** The column that they are. */
+  readonly column?: string;
+}
+
 async function idsOf(
   index: TableIndex,
   { id }: Roles,
   needed: boolean,
   where: string,
   options: ReadOptions,
-): Promise<Ids | undefined> {
+): Promise<RowIds | undefined> {
   const total = index.rows.reduce((sum, count) => sum + count, 0);
   const dtype = id && index.types.get(id.name)?.dtype;
   const isWhole = dtype?.kind === "int" || dtype?.kind === "uint";
@@ -109,11 +117,11 @@ async function idsOf(
       at += own.length;
     }
     const twice = repeated(ids);
-    if (twice === undefined) return ids;
+    if (twice === undefined) return { ids, column: id.name };
     if (id.asked)
       throw new InvalidInput(`${where}: the ids in ${id.name} should be there once, found ${twice} again`, { where });
   }
-  return needed ? BigInt64Array.from({ length: total }, (_, row) => BigInt(row)) : undefined;
+  return needed ? { ids: BigInt64Array.from({ length: total }, (_, row) => BigInt(row)) } : undefined;
 }
 
 /** A number that is there more than once. */
@@ -137,18 +145,19 @@ interface Source {
 function mapped(
   index: TableIndex,
   roles: Roles,
-  ids: Ids | undefined,
+  named: RowIds | undefined,
   scale: readonly number[] | undefined,
   where: string,
 ) {
   const { types, rows, bytes } = index;
   const { ends, axes } = roles;
   const dims = axes.length;
+  const ids = named?.ids;
   const single = ends
     .flat()
     .map((name) => typeOf(types, name, where))
     .every(isSingle);
-  const [vertex, object] = attributesOf(roles, types, ids !== undefined, where);
+  const [vertex, object] = attributesOf(roles, types, named, where);
   const names = [...new Set([...ends.flat(), ...[...vertex, ...object].flatMap(({ from }) => from)])];
   const schema: Schema = {
     vertex: vertex.map(({ info }) => info),
@@ -215,9 +224,9 @@ function place({ info, values }: Column, positions: Positions, first: number, st
 
 /** The attributes of vertices and of objects. */
 function attributesOf(
-  { ends, relationships, attributes, id }: Roles,
+  { ends, relationships, attributes }: Roles,
   types: TableIndex["types"],
-  hasObjects: boolean,
+  ids: RowIds | undefined,
   where: string,
 ): [vertex: Source[], object: Source[]] {
   const [vertex, object]: [Source[], Source[]] = [[], []];
@@ -232,7 +241,7 @@ function attributesOf(
   const known = new Map(attributes.map((own) => [own.name, own]));
   for (const { name, dtype } of attributes) {
     const found = types.get(name);
-    if (found === undefined || (hasObjects && name === id?.name)) continue;
+    if (found === undefined || name === ids?.column) continue;
     const info = dtype === undefined ? found : { ...found, dtype, absent: isFixed(dtype) ? undefined : found.absent };
     const [, domain, rest] = /^(object|start|end)\.(.+)$/s.exec(name) ?? [];
     const other = domain === "start" && types.get(`end.${rest}`);
@@ -240,7 +249,7 @@ function attributesOf(
       vertex.push({ info: { ...info, name: rest! }, from: [name, `end.${rest}`] });
     else if (ends.length === 2 && domain === "end" && vertex.some((own) => own.from[1] === name)) continue;
     else if (ends.length === 2) object.push({ info, from: [name] });
-    else if (domain === "object" && hasObjects) object.push({ info: { ...info, name: rest! }, from: [name] });
+    else if (domain === "object" && ids !== undefined) object.push({ info: { ...info, name: rest! }, from: [name] });
     else vertex.push({ info, from: [name] });
   }
   return [vertex, object];

@@ -60,6 +60,8 @@ export interface FileContent {
   /** What the file says besides, for users. */
   readonly attributes?: JsonObject | undefined;
   readonly notes?: readonly string[] | undefined;
+  /** What of the file is not in the data, or is something else there. */
+  readonly losses?: readonly string[] | undefined;
   readonly vertices?: number | undefined;
   readonly objects?: number | undefined;
   readonly bounds?: VectorDataset["bounds"] | undefined;

@@ -9,7 +9,7 @@ import { oncePerKey } from "../zarr-vectors/nodes/once.js";
 
 /** What makes the difference. */
 export interface RowDataset
-  extends Pick<VectorDataset, "format" | "version" | "url" | "axes" | "bounds" | "attributes" | "notes"> {
+  extends Pick<VectorDataset, "format" | "version" | "url" | "axes" | "bounds" | "attributes" | "notes" | "losses"> {
   readonly crs?: VectorDataset["crs"];
   readonly headers?: VectorDataset["headers"] | undefined;
   readonly levels: readonly Awaited<ReturnType<VectorDataset["describe"]>>[];
@@ -22,7 +22,7 @@ export interface RowDataset
 }
 
 export function rowDataset(own: RowDataset): VectorDataset {
-  const { format, version, url, geometry, axes, bounds, crs, levels, attributes, notes } = own;
+  const { format, version, url, geometry, axes, bounds, crs, levels, attributes, notes, losses } = own;
   const check = (level: number): void => {
     if (!levels.some((known) => known.level === level))
       throw new NotFound(`${url} has no level ${level}; it has ${levels.map((known) => known.level).join(", ")}`);
@@ -48,6 +48,7 @@ export function rowDataset(own: RowDataset): VectorDataset {
     levels,
     attributes,
     notes,
+    losses,
     async describe(level = 0) {
       check(level);
       return levels.find((known) => known.level === level)!;

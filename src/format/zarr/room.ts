@@ -9,6 +9,9 @@ import { urlOf } from "./node.js";
 /** The name of the journal; it also marks a place as one that a conversion may clear. */
 export const JOURNAL = "octavo-convert.json";
 
+/** The ways out where a conversion was interrupted. */
+export const REMAINS = "Go on with it: --resume (of parts: --part, --finish); or begin anew: --overwrite.";
+
 /** Overwriting would delete the source before it is read. */
 export function refuseOverlap(
   dataset: { readonly url: string; readonly store?: Store },
@@ -36,5 +39,5 @@ export async function clear(store: Store, at: Prefix, options: CreateOptions): P
     throw new Conflict(`${where} is not empty, and what it holds is no dataset`, { where, hint });
   }
   if (options.overwrite === true) return deleteNode(store, at, options);
-  throw new Conflict(`${where} holds an interrupted conversion`, { where, hint: "Resume it, or overwrite." });
+  throw new Conflict(`${where} holds an interrupted conversion`, { where, hint: REMAINS });
 }

@@ -122,6 +122,7 @@ async function writeChunk(
 ): Promise<void> {
   const { store, meta } = array;
   const key = keyOf(array, part.chunk);
+  if (store.wants?.(key) === false) return;
   const signal = options.signal;
   const fresh = options.fresh === true;
   const covered = fresh || coversChunk(part, meta.chunkShape);

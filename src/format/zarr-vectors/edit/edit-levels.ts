@@ -8,7 +8,7 @@ import { Prefix } from "../../../store/key.js";
 import { type ScratchPlace, scratchIn } from "../../../store/scratch.js";
 import type { Store } from "../../../store/types.js";
 import { checkLevel, type LevelDescription, planOfLevel, saidOf } from "../write/description-level.js";
-import type { VectorLevelWriter } from "../write/write.js";
+import type { NewLevels } from "../write/write.js";
 import { arraysIn } from "../write/write-arrays.js";
 import { type Extent, rowsOf } from "../write/write-batch.js";
 import { type LevelWriter, levelWriter } from "../write/write-level.js";
@@ -16,13 +16,6 @@ import { objectsFor } from "../write/write-objects.js";
 import { editLevel } from "./edit-level.js";
 import { planFor } from "./edit-put.js";
 import type { Tree } from "./edit-tree.js";
-
-/** Coarser levels: level 1, 2 … as they are described, and what fills them. */
-export interface NewLevels {
-  readonly levels: readonly LevelDescription[];
-  /** Hands the batches of every level to its writer; again where a commit is tried again. */
-  fill(writers: readonly VectorLevelWriter[]): Promise<void>;
-}
 
 export async function replaceLevels(
   tree: Tree,

@@ -61,6 +61,7 @@ const PAGE = 1 << 20; // bytes of one, since it is decoded whole for one row
 
 export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSignal | undefined): Arrays {
   const put = (path: string, bytes: Uint8Array): Promise<void> => store.set(Key.join(at, path), bytes, { signal });
+  const isWanted = (path: string): boolean => store.wants?.(Key.join(at, path)) !== false;
   const finish = (path: string, meta: ArrayMeta): Promise<void> =>
     put(`${path}/zarr.json`, encodeNode(meta).get("zarr.json")!);
 
@@ -90,11 +91,12 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
             const payload = payloads[i]!;
             if (payload.length === 0) continue;
             stored.push(coords.subarray(chunk * dims, (chunk + 1) * dims).join("."));
+            const key = keyOf(chunk, shard ?? single);
+            if (!isWanted(key)) continue;
             if (shard === undefined) {
-              keys.push([keyOf(chunk, single), () => encode(payload)]);
+              keys.push([key, () => encode(payload)]);
               continue;
             }
-            const key = keyOf(chunk, shard);
             let cells = shards.get(key);
             if (cells === undefined) {
               cells = new Array<Uint8Array | undefined>(index!.count).fill(undefined);
@@ -144,7 +146,8 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
       const compress = await compressor(codecs);
       for (let from = 0; from < count; from += size) {
         const to = Math.min(count, from + size);
-        await put(`${path}/c/${from / size}`, compress(chunk(from, to, size)));
+        const key = `${path}/c/${from / size}`;
+        if (isWanted(key)) await put(key, compress(chunk(from, to, size)));
       }
       await finish(path, describeArray({ shape: [count], dtype: BLOBS, chunkShape: [size], codecs, attributes }));
     },

@@ -16,6 +16,7 @@ import type { Store } from "../../../store/types.js";
 import { wrap } from "../../../store/wrap.js";
 import { makeRoom } from "../../zarr/create.js";
 import { urlOf } from "../../zarr/node.js";
+import { findRoot } from "../nodes/open-nodes.js";
 import { openStore, vectorDataset } from "../open.js";
 import type { ZarrVectors } from "../read/dataset.js";
 import { planOf, type VectorDescription } from "./description.js";
@@ -52,14 +53,21 @@ export interface VectorLevelWriter {
   groups(members: readonly GroupMembers[], columns?: Columns): void;
 }
 
+/** Coarser levels: level 1, 2 … as they are described, and what fills them. */
+export interface NewLevels {
+  readonly levels: readonly LevelDescription[];
+  /** Hands the batches of every level to its writer; again where a commit is tried again. */
+  fill(writers: readonly VectorLevelWriter[]): Promise<void>;
+}
+
 /** A store on its way; what is added is level 0. */
 export interface VectorWriter extends VectorLevelWriter {
   /** A coarser level, by its number. Ids are those of level 0, and every object of it has a row in each level. */
   level(level: number, description: LevelDescription): VectorLevelWriter;
   /** What the policies have left out so far. */
   readonly dropped: Readonly<Dropped>;
-  /** Writes the store and opens it. */
-  commit(): Promise<ZarrVectors>;
+  /** Writes the store and opens it. Coarser levels can be made of level 0, which is read before anybody else sees it. */
+  commit(coarser?: (finest: ZarrVectors) => Promise<NewLevels>): Promise<ZarrVectors>;
   /** Removes everything that was written; safe to call twice and after commit. */
   abort(): Promise<void>;
 }
@@ -105,6 +113,7 @@ export async function createZarrVectors(
   const dropped = { vertices: 0, objects: 0 };
   const sample = sampleOf(plan.dims);
   const levels = new Map<number, LevelState>();
+  let shape = plan.chunkShape === "auto" ? undefined : plan.chunkShape; // of level 0
   let state: "open" | "failed" | "ended" = "open";
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -161,13 +170,13 @@ export async function createZarrVectors(
     try {
       rows = rowsOf(plan, type, batch, extent, batch.repeats === true ? { vertices: 0, objects: 0 } : dropped);
       to.dtype = type;
-      if (plan.chunkShape === "auto") {
+      if (shape === undefined) {
         commit = async () => {
           if (!rows.repeats && level === 0) sample.add(rows.positions);
           await to.waiting.add(rows);
         };
       } else {
-        to.writer ??= writerFor(level, to, plan.chunkShape, rows);
+        to.writer ??= writerFor(level, to, shape, rows);
         commit = to.writer.prepare(rows, extent);
       }
     } catch (error) {
@@ -179,23 +188,24 @@ export async function createZarrVectors(
     state = "open";
   }
 
-  async function finish(): Promise<ZarrVectors> {
+  async function finish(coarser: Parameters<VectorWriter["commit"]>[0]): Promise<ZarrVectors> {
     mustBeOpen();
     state = "failed";
     const bounds = boundsOf(plan, extent);
-    const shape = plan.chunkShape === "auto" ? chooseShape(sample, bounds, plan.axes, plan.binShape) : plan.chunkShape;
+    const chunkShape = shape ?? chooseShape(sample, bounds, plan.axes, plan.binShape);
+    shape = chunkShape;
     const base = plan.binShape ?? shape;
     const capabilities = new Set<string>();
     const numbered: { level: number; binShape: readonly number[] }[] = [];
     let attributes = {};
-    for (const [level, own] of [...levels].sort(([a], [b]) => a - b)) {
+    const finishLevel = async (level: number, own: LevelState): Promise<void> => {
       for await (const rows of own.waiting.take()) {
-        own.writer ??= writerFor(level, own, shape, rows);
+        own.writer ??= writerFor(level, own, chunkShape, rows);
         await own.writer.prepare(rows, extent)();
       }
-      own.writer ??= writerFor(level, own, shape, undefined);
-      const about = own.description && { ...saidOf(level, own.description, plan.dims, shape), finest: finest.writer! };
-      const result = await own.writer.finish(bounds, own.groups, about);
+      own.writer ??= writerFor(level, own, chunkShape, undefined);
+      const said = own.description && saidOf(level, own.description, plan.dims, chunkShape);
+      const result = await own.writer.finish(bounds, own.groups, said && { ...said, finest: finest.writer! });
       if (result.shared) capabilities.add("shared_fragments");
       if (result.preserves) capabilities.add("preserved_object_ids");
       if (level === 0) attributes = result.attributes;
@@ -204,6 +214,28 @@ export async function createZarrVectors(
         level,
         binShape: base.map((size, axis) => size * (typeof scale === "number" ? scale : scale[axis]!)),
       });
+    };
+    const rootNow = (): Uint8Array =>
+      rootDocument(plan, {
+        name: nameOf(store, at, plan.name),
+        chunkShape,
+        bounds,
+        capabilities: [...capabilities].sort(),
+        attributes,
+        levels: numbered,
+      });
+    for (const [level, own] of [...levels].sort(([a], [b]) => a - b)) await finishLevel(level, own);
+    const opening = { limits: options.limits };
+    if (coarser !== undefined) {
+      const root = rootNow();
+      const found = await findRoot(store, at, { ...opening, signal, log: false, get: async () => root });
+      const { levels: described, fill } = await coarser(await vectorDataset(await found!.open(), opening));
+      const begun = described.map((own, i) => begin(i + 1, own));
+      for (const own of described) checkLevel(plan, own);
+      state = "open";
+      await fill(begun.map((own, i) => ({ ...faceOf(i + 1, own), add: (batch) => take(i + 1, own, batch) })));
+      state = "failed";
+      for (const [i, own] of begun.entries()) await finishLevel(i + 1, own);
     }
     const { arrays } = arraysAt("");
     for (const [format, header] of Object.entries(plan.headers ?? {})) {
@@ -212,20 +244,11 @@ export async function createZarrVectors(
     }
     if (plan.parametric !== undefined) await writeParametric(plan, arraysAt("parametric"), plan.parametric);
     await scratch.clear();
-    const root = rootDocument(plan, {
-      name: nameOf(store, at, plan.name),
-      chunkShape: shape,
-      bounds,
-      capabilities: [...capabilities].sort(),
-      attributes,
-      levels: numbered,
-    });
     const key = Key.join(at, "zarr.json");
     written.add(key);
-    await store.set(key, root, { signal, if: store.can.conditional ? { absent: true } : undefined });
+    await store.set(key, rootNow(), { signal, if: store.can.conditional ? { absent: true } : undefined });
     state = "ended";
     // Whoever gives up now is too late: the store is there.
-    const opening = { limits: options.limits };
     return vectorDataset(await openStore(store, at, opening), opening);
   }
 
@@ -246,7 +269,7 @@ export async function createZarrVectors(
       checkLevel(plan, own);
       return faceOf(level, begin(level, own));
     },
-    commit: () => inTurn(finish),
+    commit: (coarser) => inTurn(() => finish(coarser)),
     abort: () =>
       inTurn(async () => {
         if (state === "ended") return;
