@@ -1,25 +1,30 @@
 /** A batch made coarser, whatever it holds, with everything that goes along. */
 import type { Batch } from "../model/vectors.js";
 import { pickRows } from "../query/columns.js";
-import { thinGraph } from "./graphs.js";
-import { thinMesh } from "./meshes.js";
-import { thinPaths } from "./paths.js";
-import type { Coarse } from "./types.js";
+import { inlinePool, type Pool } from "../worker/pool.js";
+import type { Coarse, Fine } from "./types.js";
 
-/** What stays where nothing may move further than allowed; points and lines stay as they are. */
-export async function thinned(batch: Batch, allowed: number): Promise<Coarse> {
-  switch (batch.geometry) {
-    case "polylines":
-    case "streamlines":
-      return thinPaths(batch, allowed);
-    case "graph":
-    case "skeletons":
-      return thinGraph(batch, allowed);
-    case "mesh":
-      return thinMesh(batch, allowed);
-    default:
-      return { rows: Uint32Array.from({ length: batch.positions.length / batch.dims }, (_, row) => row), error: 0 };
-  }
+/** What stays where nothing may move further than allowed (thin.ts), worked out by a worker where there is one. */
+export function thinned(
+  { geometry, dims, positions, parts, objects, links }: Batch,
+  allowed: number,
+  pool: Pool = inlinePool,
+  signal?: AbortSignal,
+): Promise<Coarse> {
+  // A worker gets copies of its own: cloning would take along the buffers of which these may be a small part.
+  const own = <T extends { slice(): T }>(list: T): T => (pool.size === 0 ? list : list.slice());
+  const fine: Fine = {
+    geometry,
+    dims,
+    positions: own(positions as Float32Array),
+    parts: own(parts),
+    objects: own(objects),
+    links: links && { width: links.width, ends: own(links.ends), named: links.columns.size > 0 },
+  };
+  const lists = [fine.positions, fine.parts, fine.objects, fine.links?.ends];
+  const transfer =
+    pool.size === 0 ? [] : lists.flatMap((list) => (list === undefined ? [] : (list.buffer as ArrayBuffer)));
+  return pool.run("pyramid.thin", { fine, allowed }, { signal, transfer });
 }
 
 /** The batch of what stays. */

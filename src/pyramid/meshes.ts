@@ -69,7 +69,7 @@ export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
     at += own.length;
   }
   // Which face it was is asked for attributes only.
-  const from = links.columns.size > 0 ? nearestFaces(fine, ends, old) : new Uint32Array(total / 3);
+  const from = links.named ? nearestFaces(fine, ends, old) : new Uint32Array(total / 3);
   return { rows, links: { ends: joined, from }, error };
 }
 

@@ -10,6 +10,7 @@ import { InvalidInput } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
 import type { VectorDataset } from "../model/vectors.js";
+import type { Pool } from "../worker/pool.js";
 
 /** What a pyramid shall be. */
 export interface PyramidOptions extends ReadOptions {
@@ -27,6 +28,8 @@ export interface PyramidOptions extends ReadOptions {
   readonly attributes?: "pick" | "mean" | undefined;
   /** Bytes that may be held at once, roughly; 512 MiB unless told. */
   readonly maxMemory?: number | undefined;
+  /** Workers that thin; without any, this thread does it, with the same result. */
+  readonly pool?: Pool | undefined;
 }
 
 /** By what objects are chosen. */

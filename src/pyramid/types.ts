@@ -14,5 +14,12 @@ export interface Coarse {
   readonly error: number;
 }
 
-/** The geometry of a batch that coarsening looks at. */
-export type Fine = Pick<Batch, "positions" | "dims" | "parts" | "objects" | "links">;
+/** The geometry of a batch that coarsening looks at: what a worker is sent. */
+export interface Fine extends Pick<Batch, "geometry" | "positions" | "dims" | "parts" | "objects"> {
+  readonly links?: FineLinks | undefined;
+}
+
+/** `named`: links have attributes, so that it matters which one stays. */
+export interface FineLinks extends Pick<NonNullable<Batch["links"]>, "width" | "ends"> {
+  readonly named: boolean;
+}

@@ -5,6 +5,7 @@
 
 import type { DivideTask, PartitionTask } from "../format/packed-tree/share-task.js";
 import type { SharedRoom } from "../kernel/tree.js";
+import type { ThinTask } from "../pyramid/thin.js";
 import type { ChunkTask, EncodeTask } from "./codec-tasks.js";
 import type { FileTask } from "./file-task.js";
 
@@ -22,6 +23,8 @@ export const tasks = {
     (await import("../format/packed-tree/share-task.js")).partition(task),
   /** Particles in shared memory → the nodes over them. */
   "tree.divide": async (task: DivideTask) => (await import("../format/packed-tree/share-task.js")).divide(task),
+  /** Geometry → what stays of it on a coarser level. */
+  "pyramid.thin": async (task: ThinTask) => (await import("../pyramid/thin.js")).thin(task),
 };
 
 export type Tasks = typeof tasks;
