@@ -13,6 +13,7 @@ export interface Entry {
 
 const CHANGE = "change a store as one transaction: add, take out, mend";
 const MANY = "many datasets become one; one becomes many";
+const WEB = "data over HTTP; an address of Neuroglancer that shows them";
 const BARE = "sharded bytes by id; octrees over particles";
 const BESIDES = "a guided tour; completion for bash, zsh or fish";
 
@@ -60,9 +61,17 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./render.js")).render,
   },
   {
+    name: "serve",
+    operands: "PATH…",
+    summary: "HTTP for browsers: files, queries, views for Neuroglancer",
+    together: WEB,
+    load: async () => (await import("./serve.js")).serve,
+  },
+  {
     name: "link",
     operands: "URL…",
     summary: "an address of Neuroglancer that shows published data",
+    together: WEB,
     load: async () => (await import("./link.js")).link,
   },
   {

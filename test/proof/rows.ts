@@ -9,6 +9,7 @@ import { precomputedRows } from "./precomputed.js";
 import { queries } from "./queries.js";
 import { roundTrip } from "./round-trip.js";
 import type { Row } from "./row.js";
+import { serverRows } from "./server.js";
 import { treeRows } from "./trees.js";
 import { vectorRows } from "./vectors.js";
 import { writers } from "./writers.js";
@@ -18,4 +19,5 @@ export const rows: readonly Row[] = [
   ...vectorRows,
   ...precomputedRows,
   ...treeRows,
+  ...serverRows,
 ];

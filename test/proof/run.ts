@@ -81,7 +81,5 @@ precomputed, with a t about packed trees, R3 to R11 without one about Zarr. The 
 | # | promise | tried | outcome | time | commit | |
 |---|---|---|---|---|---|---|
 ${lines.join("\n")}
-
-R12 and R13 are about the server, which does not exist yet.
 `;
 }

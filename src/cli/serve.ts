@@ -1,0 +1,121 @@
+/** `octavo serve`: stores and folders over HTTP, until it is interrupted. */
+import { basename, resolve } from "node:path";
+import { InvalidInput } from "../errors.js";
+import { openLocation } from "../node.js";
+import {
+  createHandler,
+  healthRoute,
+  LOOPBACK,
+  type LogEntry,
+  listen,
+  locationRoute,
+  type Route,
+} from "../server/index.js";
+import type { Location } from "../store/open.js";
+import { count, flag, list, text, value } from "./args.js";
+import type { Output } from "./output.js";
+import { verb } from "./verb.js";
+
+export const serve = verb({
+  about:
+    "One folder or zip file is served at /, several and single files by their names. Browsers get ranges, tags, listings as JSON, " +
+    "packed chunks (.gz) and old shards (.index, .data) as what they stand for; /health says that it lives. Only this machine " +
+    "is answered, and only its own pages, unless --host, --allow-host and --cors say otherwise.",
+  options: {
+    json: flag("print where it listens as one JSON document"),
+    port: value("N", "the port (default 8080; 0 takes one that is free)", count),
+    host: text("ADDRESS", "listen at this address (default 127.0.0.1, which only this machine reaches)"),
+    "allow-host": list("NAME,…", "answer to these names too, besides the address and localhost", (name) => name),
+    cors: list(
+      "ORIGIN,…",
+      "pages that may read, such as https://neuroglancer-demo.appspot.com, or *",
+      (origin) => origin,
+    ),
+    log: flag("a line for every request, on stderr"),
+  },
+  examples: [
+    ["octavo serve data/", "http://127.0.0.1:8080/ is the folder"],
+    ["octavo serve labels meshes.zip --cors '*'", "two places, for any page that runs in a browser of this machine"],
+    ["octavo serve data/ --host 0.0.0.0 --allow-host lab-server --log", "for other machines, too"],
+  ],
+  async run(paths, options, { output, signal }) {
+    const places = await Promise.all(paths.map((path) => placeOf(path, signal)));
+    const routes: Route[] = [healthRoute, ...routesOf(places)];
+    const host = options.host ?? "127.0.0.1";
+    const hosts = [...LOOPBACK, host.includes(":") ? `[${host}]` : host, ...(options["allow-host"] ?? [])];
+    const handler = createHandler({
+      routes,
+      hosts,
+      origins: options.cors,
+      onError: (error, path) => output.remark(`octavo: /${path}: ${error instanceof Error ? error.message : error}`),
+    });
+    const server = await listen(handler, {
+      host,
+      port: options.port ?? 8080,
+      onLog: options.log ? (entry) => output.remark(logLine(entry)) : undefined,
+    });
+    tell(output, server.url, places);
+    await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+    await server.close();
+    return 0;
+  },
+});
+
+/** A place on this machine, and the name that it is served by. */
+interface Served extends Location {
+  readonly name: string;
+}
+
+async function placeOf(path: string, signal: AbortSignal): Promise<Served> {
+  if (/^(?!file:)[a-z][a-z0-9+.-]+:/i.test(path))
+    throw new InvalidInput(`${path} is not on this machine, and what is not is not served`, { where: path });
+  const location = await openLocation(path, { signal });
+  const { store, at, file } = location;
+  const { keys, prefixes } =
+    file === undefined ? await store.children(at, { signal, bare: true }) : { keys: [file], prefixes: [] };
+  const there =
+    file === undefined ? keys.length + prefixes.length > 0 : (await store.stat(file, { signal })) !== undefined;
+  if (!there) throw new InvalidInput(`${path} is not there, or empty`, { where: path });
+  return { ...location, name: basename(resolve(path.replace(/\|.*$/, ""))) };
+}
+
+/** One folder is everything; several places have a listing above them. */
+function routesOf(places: readonly Served[]): Route[] {
+  const [first] = places;
+  if (places.length === 1 && first!.file === undefined) return [locationRoute("", first!)];
+  for (const [i, { name }] of places.entries())
+    if (places.findIndex((other) => other.name === name) !== i)
+      throw new InvalidInput(`two of the places are called ${name}, which would be the name of both`);
+  const above = {
+    keys: places.filter(({ file }) => file !== undefined).map(({ name }) => name),
+    prefixes: places.filter(({ file }) => file === undefined).map(({ name }) => `${name}/`),
+  };
+  const body = new TextEncoder().encode(`${JSON.stringify(above)}\n`);
+  const headers = { "content-type": "application/json", "content-length": String(body.length) };
+  const root: Route = {
+    at: "",
+    answer: ({ rest }) => (rest === "" ? { status: 200, headers, body } : { status: 404, headers: {} }),
+  };
+  return [root, ...places.map((place) => locationRoute(place.file === undefined ? `${place.name}/` : "", place))];
+}
+
+function tell(output: Output, url: string, places: readonly Served[]): void {
+  const several = places.length > 1 || places[0]!.file !== undefined;
+  const urls = places.map(({ name, file }) =>
+    several ? `${url}/${encodeURIComponent(name)}${file === undefined ? "/" : ""}` : `${url}/`,
+  );
+  if (output.json) output.document({ url, paths: urls });
+  else for (const address of urls) output.line(address);
+  output.remark("Ctrl-C ends it");
+}
+
+const logLine = ({ time, method, path, status, bytes, milliseconds, aborted }: LogEntry): string =>
+  [
+    time.toISOString(),
+    method,
+    path,
+    status,
+    bytes,
+    `${milliseconds.toFixed(1)}ms`,
+    ...(aborted ? ["aborted"] : []),
+  ].join(" ");

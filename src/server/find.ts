@@ -1,0 +1,97 @@
+/** The value that a name stands for: itself, its packed form (`.gz`), or the two files of an old shard as one. */
+import { loadDeflate } from "../codec/deflate.js";
+import { gzipWith } from "../codec/gzip.js";
+import { Conflict } from "../errors.js";
+import { defaultLimits } from "../limits.js";
+import { Key } from "../store/key.js";
+import type { OpenValue, Store } from "../store/types.js";
+import { single } from "./guard.js";
+import type { ServerRequest } from "./types.js";
+
+/** A value, and what is said about it. */
+export interface Found {
+  readonly value: OpenValue;
+  readonly etag: string | undefined;
+  readonly encoding?: "gzip";
+}
+
+const MOST_UNPACKED = 64 << 20; // a chunk of a volume has a few megabytes
+
+const tag = (version: string | undefined, suffix = ""): string | undefined =>
+  version === undefined ? undefined : `"${version.replace(/[^\x21\x23-\x7e]/g, "")}${suffix}"`;
+
+/** The value by this name; undefined where there is none. The caller closes it. */
+export async function find(store: Store, key: Key, { headers, signal }: ServerRequest): Promise<Found | undefined> {
+  const value = await openValue(store, key, signal);
+  if (value !== undefined) return { value, etag: tag(value.version) };
+  if (key.endsWith(".shard")) {
+    const base = key.slice(0, -".shard".length);
+    const pair = await bothOf(store, Key.of(`${base}.index`), Key.of(`${base}.data`), signal);
+    if (pair !== undefined) return { value: pair, etag: tag(pair.version) };
+  }
+  if (key.length > 1000) return undefined;
+  const packed = await openValue(store, Key.of(`${key}.gz`), signal);
+  if (packed === undefined) return undefined;
+  const takesGzip = /(?:^|[\s,])(?:gzip|\*)(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
+    single(headers["accept-encoding"]) ?? "",
+  );
+  if (takesGzip && headers.range === undefined)
+    return { value: packed, etag: tag(packed.version, "-gzip"), encoding: "gzip" };
+  return { value: await unpacked(packed), etag: tag(packed.version) };
+}
+
+/** A value to read in pieces, of any store. */
+async function openValue(store: Store, key: Key, signal: AbortSignal | undefined): Promise<OpenValue | undefined> {
+  if (store.open !== undefined) return store.open(key, { signal });
+  const stat = await store.stat(key, { signal });
+  if (stat === undefined) return undefined;
+  const read = async (range: { offset: number; length: number }): Promise<Uint8Array> => {
+    const bytes = await store.get(key, { range, signal });
+    if (bytes === undefined) throw new Conflict(`${key} was deleted while it was read`, { where: key });
+    return bytes;
+  };
+  return { ...stat, version: stat.version, read: (spans) => Promise.all(spans.map(read)), close: () => {} };
+}
+
+/** Two values as one. */
+async function bothOf(store: Store, a: Key, b: Key, signal: AbortSignal | undefined): Promise<OpenValue | undefined> {
+  const first = await openValue(store, a, signal);
+  if (first === undefined) return undefined;
+  const second = await openValue(store, b, signal);
+  const close = (): void => {
+    first.close();
+    second?.close();
+  };
+  if (second === undefined) {
+    close();
+    return undefined;
+  }
+  const read: OpenValue["read"] = async (spans) => {
+    const pieces: Uint8Array[] = [];
+    for (const { offset, length } of spans) {
+      const inFirst = Math.max(0, Math.min(length, first.size - offset));
+      if (inFirst > 0) pieces.push(...(await first.read([{ offset, length: inFirst }])));
+      const rest = { offset: Math.max(0, offset - first.size), length: length - inFirst };
+      if (rest.length > 0) pieces.push(...(await second.read([rest])));
+    }
+    return pieces;
+  };
+  const version = first.version && second.version && `${first.version}+${second.version}`;
+  return { size: first.size + second.size, version: version || undefined, read, close };
+}
+
+async function unpacked(packed: OpenValue): Promise<OpenValue> {
+  try {
+    const [bytes] = await packed.read([{ offset: 0, length: packed.size }]);
+    const limits = { ...defaultLimits, chunkBytes: MOST_UNPACKED };
+    const content = gzipWith(await loadDeflate()).decompress(bytes!, undefined, limits);
+    return {
+      size: content.length,
+      version: packed.version,
+      read: async (spans) => spans.map(({ offset, length }) => content.subarray(offset, offset + length)),
+      close: () => {},
+    };
+  } finally {
+    packed.close();
+  }
+}

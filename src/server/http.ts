@@ -1,0 +1,160 @@
+/**
+ * The server on a socket (node:http): what is slow, idle or too much is ended, and what goes on is finished before the end.
+ *
+ * | bound                                      | default    |
+ * |--------------------------------------------|------------|
+ * | connections at once; more are closed       | 1,000      |
+ * | for the headers of a request               | 10 s       |
+ * | without a byte either way                  | 60 s       |
+ * | between the requests of a connection       | 5 s        |
+ * | for what goes on when the server is closed | 5 s        |
+ *
+ * Who reads slowly costs half a megabyte and one file; who leaves ends the work for the reply at once.
+ */
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { InvalidInput } from "../errors.js";
+import { codeOf } from "../store/file-path.js";
+import { discard, type Handler, piecesOf, type Reply } from "./types.js";
+
+/** One line of the access log. */
+export interface LogEntry {
+  readonly time: Date;
+  readonly method: string;
+  /** As it came, with the query. */
+  readonly path: string;
+  readonly status: number;
+  /** Bytes of the body that were sent. */
+  readonly bytes: number;
+  readonly milliseconds: number;
+  /** The client left before the end. */
+  readonly aborted: boolean;
+}
+
+/** Where and how to listen. */
+export interface ListenOptions {
+  /** The address to listen at: 127.0.0.1 unless told, which only this machine reaches. */
+  readonly host?: string | undefined;
+  /** 0, or nothing, takes one that is free. */
+  readonly port?: number | undefined;
+  readonly maxConnections?: number | undefined;
+  /** Milliseconds without a byte after which a connection is ended. */
+  readonly idle?: number | undefined;
+  /** Milliseconds that `close` waits for what goes on. */
+  readonly patience?: number | undefined;
+  /** Called after each reply. */
+  readonly onLog?: ((entry: LogEntry) => void) | undefined;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** "http://127.0.0.1:8080", without a slash at its end. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests, waits for those under way, then ends. */
+  close(): Promise<void>;
+}
+
+/** Serves a handler on a socket. */
+export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
+  const { host = "127.0.0.1", port = 0, idle = 60_000 } = options;
+  const server = http.createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 20_000,
+      keepAliveTimeout: 5_000,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: 16_384,
+      noDelay: true,
+    },
+    (request, response) => void respond(handler, request, response, options.onLog),
+  );
+  server.maxConnections = options.maxConnections ?? 1000;
+  server.setTimeout(idle);
+  server.on("clientError", (_error, socket) => {
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    else socket.destroy();
+  });
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const why = codeOf(error) === "EADDRINUSE" ? "something else listens there" : (error as Error).message;
+    throw new InvalidInput(`cannot listen at ${host}, port ${port}: ${why}`, { hint: "Choose another with --port." });
+  }
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${own}`,
+    port: own,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), options.patience ?? 5_000);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function respond(
+  handler: Handler,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  onLog: ListenOptions["onLog"],
+): Promise<void> {
+  const started = performance.now();
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  request.resume(); // a body that nobody asked for is thrown away as it comes
+  const { method = "", url: path = "", headers } = request;
+  const reply = await handler({ method, path, headers, signal: gone.signal });
+  let bytes = 0;
+  try {
+    bytes = await send(reply, response, gone.signal);
+  } catch {
+    response.destroy(); // the length has been promised: a connection that breaks is how the client learns
+  }
+  const aborted = !response.writableFinished && response.destroyed;
+  const milliseconds = performance.now() - started;
+  onLog?.({ time: new Date(), method, path, status: reply.status, bytes, milliseconds, aborted });
+}
+
+/** What is sent at once, in one packet with its headers where it is short. */
+const AT_ONCE = 1 << 18;
+
+async function send(
+  { status, headers, body }: Reply,
+  response: http.ServerResponse,
+  gone: AbortSignal,
+): Promise<number> {
+  if (gone.aborted) {
+    discard(body);
+    return 0;
+  }
+  response.writeHead(status, headers);
+  if (body === undefined || body instanceof Uint8Array) {
+    response.end(body);
+    return body?.length ?? 0;
+  }
+  if ("value" in body && body.length <= AT_ONCE) {
+    const { value, offset, length } = body;
+    try {
+      const pieces = await value.read([{ offset, length }]);
+      for (const piece of pieces.slice(0, -1)) response.write(piece);
+      response.end(pieces.at(-1));
+      return length;
+    } finally {
+      value.close();
+    }
+  }
+  let bytes = 0;
+  for await (const piece of piecesOf(body)) {
+    if (gone.aborted) break;
+    bytes += piece.length;
+    if (!response.write(piece)) await once(response, "drain", { signal: gone });
+  }
+  response.end();
+  return bytes;
+}

@@ -1,0 +1,74 @@
+/** `octavo serve`, as a user runs it: it says where it listens, answers, and ends when it is interrupted. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { build, cli, octavo } from "./run.js";
+
+const folder = mkdtempSync(join(tmpdir(), "octavo-cli-serve-"));
+beforeAll(() => {
+  build();
+  mkdirSync(join(folder, "a"));
+  mkdirSync(join(folder, "b"));
+  writeFileSync(join(folder, "a/info"), "{}");
+  writeFileSync(join(folder, "b/value"), "0123456789");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs it until `work` is done, then interrupts it. */
+async function serving(args: readonly string[], work: (told: { url: string; paths: string[] }) => Promise<void>) {
+  const child = spawn(process.execPath, [cli, "serve", ...args, "--port", "0", "--json"], { cwd: folder });
+  let [stdout, stderr] = ["", ""];
+  child.stderr.on("data", (data) => {
+    stderr += data;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on("data", (data) => {
+        stdout += data;
+        if (stdout.endsWith("}\n")) resolve();
+      });
+      child.on("close", () => reject(new Error(stderr)));
+    });
+    await work(JSON.parse(stdout));
+  } finally {
+    child.kill("SIGINT");
+  }
+  return { code: await ended, stderr };
+}
+
+it("one folder is /, and the log has a line for each request", async () => {
+  const { code, stderr } = await serving(["b", "--log", "--cors", "https://page.example"], async ({ url, paths }) => {
+    expect(paths).toEqual([`${url}/`]);
+    const part = await fetch(`${url}/value`, { headers: { range: "bytes=2-3", origin: "https://page.example" } });
+    expect([part.status, await part.text()]).toEqual([206, "23"]);
+    expect((await fetch(`${url}/value`, { headers: { origin: "https://other.example" } })).status).toBe(403);
+    expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok" });
+  });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/GET \/value 206 2 \d/);
+});
+
+it("several places have names, and a file is itself alone", async () => {
+  const { code } = await serving(["a", "b/value"], async ({ url, paths }) => {
+    expect(paths).toEqual([`${url}/a/`, `${url}/value`]);
+    expect(await (await fetch(url)).json()).toEqual({ keys: ["value"], prefixes: ["a/"] });
+    expect(await (await fetch(`${url}/a/info`)).text()).toBe("{}");
+    expect(await (await fetch(`${url}/value`)).text()).toBe("0123456789");
+    expect((await fetch(`${url}/info`)).status).toBe(404);
+  });
+  expect(code).toBe(0);
+});
+
+it.each([
+  [["none"], /not there, or empty/],
+  [["https://host/x"], /not on this machine/],
+  [["a", "./a"], /two of the places are called a/],
+  [["a", "--port", "x"], /expected a number/],
+])("%j is a wrong call", async (args, sentence) => {
+  const { code, stderr } = await octavo(["serve", ...args], { cwd: folder });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(sentence);
+});

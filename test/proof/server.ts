@@ -1,0 +1,247 @@
+/** R12 and R13: what a server gives away, and what it stands. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createHandler, healthRoute, type Listening, listen, storeRoute } from "../../src/server/index.js";
+import { fileStore } from "../../src/store/file.js";
+import { many, type Row } from "./row.js";
+
+const SECRET = "this lies outside of what is served";
+const SIZE = 1 << 20;
+
+/** A folder that is served, with links out of it and hidden names in it, and what lies around it. */
+function makeFolders(): { readonly root: string; readonly served: string; readonly remove: () => void } {
+  const root = mkdtempSync(join(tmpdir(), "octavo-served-"));
+  const served = join(root, "a/served");
+  mkdirSync(join(served, "sub"), { recursive: true });
+  mkdirSync(join(served, ".ssh"));
+  for (const path of ["secret", "a/secret", "a/served/.ssh/secret", "a/served.secret", "a/served/.env"])
+    writeFileSync(join(root, path), SECRET);
+  writeFileSync(join(served, "info"), "{}");
+  writeFileSync(join(served, "large"), Buffer.alloc(SIZE, 7));
+  writeFileSync(join(served, "sub/value"), "inside");
+  symlinkSync(join(root, "secret"), join(served, "link"));
+  symlinkSync("../../secret", join(served, "sub/link"));
+  symlinkSync(root, join(served, "up"));
+  symlinkSync("/", join(served, "sub/root"));
+  return { root, served, remove: () => rmSync(root, { recursive: true }) };
+}
+
+const DOTS = [
+  "..",
+  "%2e%2e",
+  "%2E.",
+  ".%2e",
+  "..;",
+  "%252e%252e",
+  "..%00",
+  "..%c0%af",
+  "%c0%ae%c0%ae",
+  "%uff0e%uff0e",
+  "．．",
+  "..\\",
+  "..%5c",
+  "....",
+  "..%2f",
+];
+const SLASHES = ["/", "%2f", "%2F", "%252f", "\\", "%5c", "//", "/./", "%c0%af", "∕", "/%00/", ";/"];
+const HEADS = [
+  "/",
+  "//",
+  "/sub/",
+  "/up/",
+  "/sub/root/",
+  "/link",
+  "/sub/link",
+  "/.ssh/",
+  "",
+  "file:///",
+  "http://localhost/",
+  "/%2f",
+  "/sub%2f",
+  "/info/",
+  "/C:/",
+  "/~/",
+  "/\\",
+];
+const TAILS = [
+  "secret",
+  "a/secret",
+  "served.secret",
+  ".ssh/secret",
+  ".env",
+  "etc/passwd",
+  "proc/self/environ",
+  "",
+  "?x=/../secret",
+  "#/../secret",
+  "secret%00",
+  "secret.gz",
+  "secret/",
+  "a/served/../secret",
+];
+
+/** The n-th of all ways to write a path out of the folder; a fixed walk through their product. */
+function escapePath(n: number, root: string): string {
+  const pick = <T>(from: readonly T[], step: number): T => from[Math.floor(n / step) % from.length]!;
+  const times = 1 + (n % 5);
+  const tail = n % 11 === 0 ? `${root.slice(1)}/secret` : pick(TAILS, 1);
+  return pick(HEADS, 3) + `${pick(DOTS, 7)}${pick(SLASHES, 5)}`.repeat(times) + tail;
+}
+
+/** The bytes of the answer to a line of HTTP, as they come. */
+function raw(port: number, head: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1", () => socket.write(head));
+    let text = "";
+    socket.setTimeout(10_000, () => socket.destroy());
+    socket.on("data", (data) => {
+      text += data.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(text));
+  });
+}
+
+const get = (path: string, headers = "host: localhost\r\n", method = "GET"): string =>
+  `${method} ${path} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`;
+
+export const leaks: Row = {
+  id: "R12",
+  promise: "the server leaks nothing",
+  async run(scale) {
+    const paths = scale === "proof" ? 10_000 : 500;
+    const { root, served, remove } = makeFolders();
+    const page = "https://page.example";
+    const server = await serving(served, [page]);
+    const broken: string[] = [];
+    const look = (answer: string, about: string): void => {
+      const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
+      if (answer.includes(SECRET) || answer.includes("root:x:") || answer.includes(root))
+        broken.push(`${about} gave it away`);
+      if (status >= 500 || (status >= 200 && status < 300 && answer.includes("PATH=")))
+        broken.push(`${about}: ${status}`);
+    };
+    for (let n = 0; n < paths; n += 20)
+      await Promise.all(
+        Array.from({ length: Math.min(20, paths - n) }, async (_, i) => {
+          const path = escapePath(n + i, root).replaceAll(" ", "%20");
+          look(await raw(server.port, get(Buffer.from(path).toString("latin1"))), JSON.stringify(path));
+        }),
+      );
+    const HOSTS = [
+      "localhost",
+      "127.0.0.1:1",
+      "[::1]",
+      "evil.example",
+      "127.0.0.1.evil.example",
+      "localhost@evil",
+      "[::1",
+      "0",
+      "*",
+      "",
+    ];
+    const ORIGINS = [
+      "",
+      page,
+      "null",
+      "https://evil.example",
+      "https://page.example.evil",
+      "https://page.example:444",
+      "*",
+      "file://",
+    ];
+    for (const [h, host] of HOSTS.entries())
+      for (const [o, origin] of ORIGINS.entries())
+        for (const method of ["GET", "OPTIONS", "POST"]) {
+          const headers = `host: ${host}\r\n${origin === "" ? "" : `origin: ${origin}\r\n`}`;
+          const answer = await raw(server.port, get("/sub/value", headers, method));
+          const given = answer.includes("inside");
+          const allowed = h < 3 && o < 2 && method === "GET";
+          if (given !== allowed)
+            broken.push(`${method} with host ${host} and origin ${origin}: ${given ? "given" : "refused"}`);
+          if (/allow-origin/i.test(answer) && !(h < 3 && o === 1))
+            broken.push(`${host}, ${origin}: ${method} may be read`);
+        }
+    await server.close();
+    remove();
+    return {
+      tried: `${many(paths)} escape paths, ${HOSTS.length} hosts × ${ORIGINS.length} origins × 3 methods`,
+      broken,
+    };
+  },
+};
+
+export const holds: Row = {
+  id: "R13",
+  promise: "the server holds",
+  async run(scale) {
+    const seconds = scale === "proof" ? 30 * 60 : 3;
+    const idle = 500;
+    const { served, remove } = makeFolders();
+    const server = await serving(served, []);
+    const broken: string[] = [];
+    const sockets = Array.from({ length: idle }, () => net.connect(server.port, "127.0.0.1").on("error", () => {}));
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
+    const end = Date.now() + seconds * 1000;
+    let [requests, left, failed] = [0, 0, 0];
+    let before = 0;
+    const client = async (own: number): Promise<void> => {
+      for (let n = own; Date.now() < end; n++) {
+        requests++;
+        const kind = n % 16;
+        if (kind === 3) {
+          left++; // leaves in the middle of a large value
+          await partly(server.port);
+          continue;
+        }
+        const status = await statusOf(server.port, agent, kind === 5 ? "/none" : "/large", n);
+        if (status >= 500 || status === 0) failed++;
+      }
+    };
+    const memory = setTimeout(() => {
+      before = process.memoryUsage().rss;
+    }, seconds * 300);
+    await Promise.all(Array.from({ length: 16 }, (_, own) => client(own)));
+    clearTimeout(memory);
+    const grown = process.memoryUsage().rss - before;
+    if (failed > 0) broken.push(`${failed} requests failed`);
+    if (grown > 64 << 20) broken.push(`memory grew by ${grown >> 20} MB after the first third`);
+    for (const socket of sockets) socket.destroy();
+    agent.destroy();
+    const started = Date.now();
+    await server.close();
+    if (Date.now() - started > 6000) broken.push("it did not end");
+    remove();
+    const tried = `${many(requests)} requests in ${seconds} s beside ${idle} idle connections, ${many(left)} left in the middle`;
+    return { tried, broken, note: "requests/s beside a bare handler: docs/benchmarks.md" };
+  },
+};
+
+const serving = (folder: string, origins: readonly string[]): Promise<Listening> =>
+  listen(createHandler({ routes: [healthRoute, storeRoute("", fileStore(folder))], origins }));
+
+function statusOf(port: number, agent: http.Agent, path: string, n: number): Promise<number> {
+  const from = (n * 4099) % (SIZE - 70_000);
+  return new Promise((resolve) => {
+    const headers = { range: `bytes=${from}-${from + 65_535}` };
+    http
+      .get({ host: "127.0.0.1", port, path, agent, headers }, (response) => {
+        response.resume().on("end", () => resolve(response.statusCode ?? 0));
+      })
+      .on("error", () => resolve(0));
+  });
+}
+
+function partly(port: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1", () => socket.write("GET /large HTTP/1.1\r\nhost: localhost\r\n\r\n"));
+    socket.once("data", () => socket.destroy());
+    socket.on("error", () => {});
+    socket.on("close", () => resolve());
+  });
+}
+
+export const serverRows: readonly Row[] = [leaks, holds];
