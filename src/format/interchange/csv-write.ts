@@ -1,5 +1,4 @@
 /** Tables as text: a header, then a line for each row; tabs in .tsv, and .xyz has blanks and no header, as those who read it expect. */
-import { shortest } from "../../bytes/shortest.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import { tableRows } from "./table-write.js";
 import { textSink } from "./text-write.js";
@@ -64,10 +63,8 @@ function cellsOf({ info, values }: Column, quoted: RegExp, none: string): ((row:
         return (at) => (values[at] ? "true" : "false");
       case "string":
         return (at) => cell(values[at] as string, quoted);
-      case "float": {
-        const own = values as Float64Array;
-        return dtype.size === 4 ? (at) => number(shortest(own[at]!), none) : (at) => number(own[at]!, none);
-      }
+      case "float": // all digits: who reads a table takes its numbers for doubles
+        return (at) => number(values[at] as number, none);
       default:
         return (at) => (values[at] === absent ? none : String(values[at]));
     }

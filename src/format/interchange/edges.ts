@@ -7,7 +7,6 @@
  * list is refused.
  */
 
-import { shortest } from "../../bytes/shortest.js";
 import { Corrupt } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import { Key } from "../../store/key.js";
@@ -114,10 +113,9 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
       continue;
     }
     const count = batch.positions.length / batch.dims;
-    const single = batch.positions instanceof Float32Array;
     const name = namesOf(batch.vertexColumns, count, vertices);
     for (let row = 0; row < count; row++) {
-      const place = Array.from(batch.positions.subarray(3 * row, 3 * row + 3), (at) => (single ? shortest(at) : at));
+      const place = batch.positions.subarray(3 * row, 3 * row + 3);
       const called = name(row);
       if (/\s|^$|^#/.test(called)) losses.add("names of nodes with blanks, which are written with _");
       await text.write(`# node ${plain(called)} ${place.join(" ")}\n`);

@@ -52,13 +52,10 @@ export async function writeGraphml(sink: Sink, data: FileData, options: WriteFil
     const name = namesOf(batch.vertexColumns, count, last);
     const owner = objectOfVertices(batch);
     const values = valuesOf(nodeKeys, batch.vertexColumns);
-    const single = batch.positions instanceof Float32Array;
     for (let row = 0; row < count; row++) {
       let line = `<node id="${escapeXml(name(row))}">`;
-      for (let axis = 0; axis < 3; axis++) {
-        const at = batch.positions[3 * row + axis]!;
-        line += `<data key="${axisIds[axis]}">${single ? shortest(at) : at}</data>`;
-      }
+      for (let axis = 0; axis < 3; axis++)
+        line += `<data key="${axisIds[axis]}">${batch.positions[3 * row + axis]}</data>`;
       line += `<data key="${objectIds[0]}">${owner[row]}</data>`;
       await text.write(`${line}${dataText(nodeIds, values, row)}</node>\n`);
     }
@@ -120,6 +117,8 @@ function keysOf(infos: readonly AttributeInfo[], losses: Set<string>): KeyOf[] {
       losses.add(`the attribute ${info.name}, whose type GraphML does not have`);
       return [];
     }
+    if (channels > 1)
+      losses.add(`that the ${channels} numbers of ${info.name} are one value: GraphML has them as data of their own`);
     const title = (channel: number): string =>
       channels === 1 ? info.name : `${info.name}_${info.channelNames?.[channel] ?? channel}`;
     return Array.from({ length: channels }, (_, channel) => ({ name: title(channel), type, info, channel }));

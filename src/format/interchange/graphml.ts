@@ -197,7 +197,7 @@ const VALUES: { readonly [T in keyof typeof TYPES]: (text: string) => string | n
   boolean: (text) => (/^(true|1)$/i.test(text) ? 1 : /^(false|0)$/i.test(text) ? 0 : undefined),
   int: (text) => {
     const value = whole64(32)(text);
-    return value && Number(value);
+    return value === undefined ? undefined : Number(value);
   },
   long: whole64(64),
   float,

@@ -3,7 +3,6 @@
  * Where vertices know their numbers in an SWC file, they get them again, and its comments and its way of writing numbers.
  */
 import { isJsonObject, type JsonObject, parseJson } from "../../bytes/json.js";
-import { shortest } from "../../bytes/shortest.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
@@ -184,10 +183,10 @@ const plainText = (column: Column | undefined, row: number): string => `${column
 function numberText(values: Column["values"], decimals: number | null | undefined, scale: number) {
   const single = values instanceof Float32Array;
   return (at: number): string => {
-    const exact = Number(values[at]) * scale;
-    const value = single ? shortest(Math.fround(exact)) : exact;
+    const value = Number(values[at]) * scale;
     const sign = Object.is(value, -0) ? "-" : "";
     const fixed = typeof decimals === "number" && decimals >= 0 && decimals <= 20 ? value.toFixed(decimals) : "";
-    return sign + (fixed !== "" && Number(fixed) === value ? fixed : `${value}`);
+    const again = single ? Math.fround(Number(fixed)) === Math.fround(value) : Number(fixed) === value;
+    return sign + (fixed !== "" && again ? fixed : `${value}`);
   };
 }

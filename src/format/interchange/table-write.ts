@@ -124,7 +124,8 @@ function maker(data: FileData, first: Batch | undefined, losses: string[], singl
   return (batch) => vertexRows(batch, fixed, names, vertex, object);
 }
 
-const HELD: readonly string[] = ["bool", "int", "uint", "float", "string"];
+const TEXTS: readonly string[] = ["string", "utf32", "bytes"];
+const HELD: readonly string[] = ["bool", "int", "uint", "float", ...TEXTS];
 
 /** Each object once, one after the other. */
 const isEach = (objects: Int32Array): boolean => objects.every((row, i) => row === i);
@@ -235,6 +236,7 @@ function plain(column: Column | undefined, info: AttributeInfo, name: string, ro
       info: { ...own, name, dtype: { kind: "string" }, categories: undefined, absent: undefined },
       values: Array.from({ length: values.length }, (_, at) => categories[Number(values[at])] ?? ""),
     };
+  if (TEXTS.includes(dtype.kind)) return { info: { ...own, name, dtype: { kind: "string" } }, values };
   if (dtype.kind !== "float" || dtype.size > 2) return { info: { ...own, name }, values };
   return {
     info: { ...own, name, dtype: { ...dtype, size: 4 } },

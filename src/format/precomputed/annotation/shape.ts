@@ -61,7 +61,8 @@ export function shapeOf({ type, dimensions, properties }: AnnotationInfo): Shape
 }
 
 const infoOf = ({ id, type, description, enum: named }: AnnotationProperty): AttributeInfo => {
-  const values = named?.values.map((value, i) => `${value} = ${named.labels[i]}`).join(", ");
+  const isCodes = named?.values.every((value, i) => value === i) === true; // else the labels are told, not applied
+  const values = isCodes ? undefined : named?.values.map((value, i) => `${value} = ${named.labels[i]}`).join(", ");
   const text = [description, values].filter((part) => part !== undefined).join("; ");
   return {
     name: id,
@@ -70,6 +71,7 @@ const infoOf = ({ id, type, description, enum: named }: AnnotationProperty): Att
     ...(type === "rgb" || type === "rgba"
       ? { channelNames: ["red", "green", "blue", "alpha"].slice(0, channelsOf(type)) }
       : {}),
+    ...(isCodes && { categories: named!.labels }),
     ...(text !== "" && { description: text }),
   };
 };
