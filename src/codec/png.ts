@@ -93,9 +93,17 @@ function checkHeader(header: Uint8Array, spec: ImageSpec): number {
 
 export function encodePng(data: Uint8Array, chunk: ChunkSpec, level: number, engine: Deflate): Uint8Array {
   const spec = specOf(chunk);
-  const { width, height, channels, size } = spec;
   const pixels = interleaved(data, spec);
-  const samples = size === 2 ? swapBytes(pixels, 2) : pixels;
+  return pngOf(spec.size === 2 ? swapBytes(pixels, 2) : pixels, spec, level, engine);
+}
+
+/** An image whose samples lie as PNG has them: pixel after pixel, row after row. */
+export function pngOf(
+  samples: Uint8Array,
+  { width, height, channels, size }: Omit<ImageSpec, "voxels">,
+  level: number,
+  engine: Deflate,
+): Uint8Array {
   const rows = filter(samples, height, width * channels * size, channels * size);
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);

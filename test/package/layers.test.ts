@@ -29,6 +29,8 @@ const LAYERS = [
   "diff",
   "open",
   "convert",
+  "scene", // what pictures and the viewer share: cameras, shapes, colours
+  "render",
   "stores",
   "index",
   "node",
