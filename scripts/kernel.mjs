@@ -9,6 +9,7 @@ const source = `${root}src/kernel/assembly/`;
 /** What is compiled from which file, with which options of its own. */
 const targets = {
   "wasm.ts": "index.ts",
+  "deflate-wasm.ts": "deflate.ts",
   "labels-wasm.ts": "labels.ts",
   "tree-wasm.ts": ["tree.ts", "--importMemory", "--maximumMemory", "65536"],
   "vectors-wasm.ts": "vectors.ts",

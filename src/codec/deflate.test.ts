@@ -1,15 +1,18 @@
-import { deflateRawSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
+import { deflateRawSync, gunzipSync, gzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Corrupt, LimitExceeded, Unsupported } from "../errors.js";
+import { loadDeflateKernel } from "../kernel/deflate.js";
 import { defaultLimits as limits } from "../limits.js";
 import { nativeDeflate, plainDeflate } from "./deflate.js";
+import { loadSmallDeflate, smallDeflate } from "./deflate-small.js";
 import { gzipCodec, gzipWith } from "./gzip.js";
 import { zlibCodec, zlibWith } from "./zlib.js";
 
 const engines = [
   ["node:zlib", nativeDeflate()!],
   ["plain TypeScript", await plainDeflate()],
+  ["the kernel", await loadSmallDeflate()],
 ] as const;
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(" ", ""), "hex"));
@@ -166,4 +169,94 @@ test("a member that node:zlib makes is the one that its parts make", () => {
   for (const size of [0, 1, 1100, 70_000])
     for (const level of [0, 1, 5, 6, 9])
       expect(gzip!(sample(size), level)).toEqual(gzipWith(parts).compress(sample(size), level));
+});
+
+describe("the kernel's deflate", async () => {
+  const kernel = await loadDeflateKernel();
+  const small = smallDeflate(kernel, nativeDeflate()!);
+  const same = (bytes: Uint8Array): number => {
+    const stream = small.deflate(bytes, 6);
+    expect(Buffer.compare(inflateRawSync(stream), bytes)).toBe(0);
+    expect(Buffer.compare(inflatedPlain(stream), bytes)).toBe(0);
+    return stream.length;
+  };
+  const plain = await plainDeflate();
+  const inflatedPlain = (stream: Uint8Array): Uint8Array => {
+    const inflated = plain.inflate(stream, 0, 1 << 16, 1 << 17);
+    if (inflated === "full" || inflated.end !== stream.length)
+      throw new Error("more or fewer bytes than the stream has");
+    return inflated.content;
+  };
+  /** Bytes of an alphabet, of which some come again from up to `reach` back. */
+  const repeating = (size: number, letters: number, share: number, reach: number, seed: number): Uint8Array => {
+    const out = new Uint8Array(size);
+    let state = seed;
+    const random = (): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return state / 2 ** 32;
+    };
+    for (let i = 0; i < size; )
+      if (i > 0 && random() < share) {
+        const back = 1 + Math.floor(random() * Math.min(i, reach));
+        for (let end = Math.min(size, i + 3 + Math.floor(random() * 300)); i < end; i++) out[i] = out[i - back]!;
+      } else out[i++] = random() * letters;
+    return out;
+  };
+
+  test("every kind of block, every length of match, and distances up to the farthest come back", () => {
+    expect(same(new Uint8Array(0))).toBeLessThan(8);
+    expect(same(repeating(60_000, 256, 0, 1, 3))).toBeLessThan(60_016); // stored
+    expect(same(new Uint8Array(65_536))).toBeLessThan(300);
+    expect(same(Uint8Array.of(1, 2, 3, 4, 1, 2, 3, 4))).toBeLessThan(12); // the codes that are not written down
+    for (let length = 1; length < 270; length++) {
+      const run = repeating(3000 + 2 * length, 256, 0, 1, length);
+      run.copyWithin(2000 + length, 0, length); // as far as the block lets it
+      same(run);
+    }
+    for (const far of [32_766, 32_767, 32_768, 32_769]) {
+      const bytes = repeating(far + 400, 256, 0, 1, far);
+      bytes.copyWithin(far, 0, 400);
+      same(bytes);
+    }
+  });
+
+  test("whatever repeats comes back, with no trace of the values before", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ max: 65_536, min: 0 }),
+        fc.integer({ min: 1, max: 256 }),
+        fc.double({ max: 0.5, min: 0, noNaN: true }),
+        fc.integer({ min: 1, max: 40_000 }),
+        fc.nat(),
+        (size, letters, share, reach, seed) => {
+          const bytes = repeating(size, letters, share, reach, seed);
+          const once = small.deflate(bytes, 6);
+          same(bytes);
+          expect(Buffer.compare(small.deflate(bytes, 6), once)).toBe(0);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test("codes are at most 15 bits long, however rare a byte is", () => {
+    const bytes = new Uint8Array(65_536);
+    let at = 0;
+    for (let a = 1, b = 1, letter = 1; at + a < bytes.length; [a, b, letter] = [b, a + b, letter + 1])
+      for (let i = 0; i < a; i++, at++) bytes[at] = letter;
+    for (let i = bytes.length - 1, seed = 1; i > 0; i--) {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      const other = Math.floor((seed / 2 ** 32) * (i + 1));
+      [bytes[i], bytes[other]] = [bytes[other]!, bytes[i]!];
+    }
+    same(bytes);
+  });
+
+  test("is about as small as node:zlib's level 6; without WebAssembly it is that", () => {
+    const bytes = sample(3000);
+    expect(same(bytes)).toBeLessThan(1.03 * deflateRawSync(bytes, { level: 6 }).length);
+    const without = smallDeflate({ kind: "plain", reserve: () => ({ memory: new Uint8Array(), start: 0 }) }, small);
+    expect(without.deflate(bytes, 6)).toEqual(small.deflate(bytes, 6));
+    expect(small.gzip!(sample(70_000), 6)).toEqual(nativeDeflate()!.gzip!(sample(70_000), 6));
+  });
 });

@@ -21,19 +21,28 @@ import { outputRoom, refuseCrumbs } from "./output.js";
 import type { CodecEntry } from "./types.js";
 import type { Zlib } from "./zlib.js";
 
+/** Bytes of a member before and after the stream. */
+export const HEAD = 10;
+export const TAIL = 8;
+
+/** Puts these bytes around a stream that has room for them. */
+export function member(out: Uint8Array<ArrayBuffer>, content: Uint8Array, level: number, crc32: number): Uint8Array {
+  out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level === 9 ? 2 : level === 1 ? 4 : 0, 255]);
+  const view = new DataView(out.buffer);
+  view.setUint32(out.length - 8, crc32, true);
+  view.setUint32(out.length - 4, content.length % 2 ** 32, true);
+  return out;
+}
+
 /** `members`: "one" where the format around it has one member per value, as what comes after it is read differently. */
 export function gzipWith(engine: Deflate, members: "one" | "any" = "any"): Zlib {
   return {
     compress(bytes, level) {
       if (engine.gzip !== undefined) return engine.gzip(bytes, level);
       const stream = engine.deflate(bytes, level);
-      const out = new Uint8Array(stream.length + 18);
-      out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level === 9 ? 2 : level === 1 ? 4 : 0, 255]);
-      out.set(stream, 10);
-      const view = new DataView(out.buffer);
-      view.setUint32(out.length - 8, engine.crc32(bytes), true);
-      view.setUint32(out.length - 4, bytes.length % 2 ** 32, true);
-      return out;
+      const out = new Uint8Array(HEAD + stream.length + TAIL);
+      out.set(stream, HEAD);
+      return member(out, bytes, level, engine.crc32(bytes));
     },
     decompress(bytes, expected, limits) {
       const { guess, cap, wrong } = outputRoom("gzip data", bytes.length, expected, limits);

@@ -60,6 +60,15 @@ export interface LabelLoops {
   ): number;
 }
 
+/** An encoder of deflate, a kernel of its own: what only reads does not load it. */
+export interface DeflateLoops {
+  /**
+   * A raw stream: how many bytes, at most `size`, a 1,024th of it and 64. `tries` is how many places are looked at for each match. Only in
+   * WebAssembly: whoever finds none uses another deflate.
+   */
+  readonly deflate?: (src: number, size: number, dst: number, tries: number) => number;
+}
+
 /** An encoder of zstd, a kernel of its own: what only reads does not load it. */
 export interface ZstdEncodeLoops {
   /**
@@ -86,6 +95,24 @@ export interface VectorLoops {
       ...to: [grid: number, offsets: number, chunks: number, first: number],
     ]
   ) => number;
+
+  /**
+   * The chunk of each point, its number in the table less 1, into `buckets`; how many were placed before one whose number the table does
+   * not have. Coordinates are float64 where `wide` is 1, else float32. `grid` is, for each axis, the size of chunks in float64, the
+   * lowest coordinate of a chunk and how many there are; the table has a cell for each, the last axis fastest.
+   */
+  readonly placePoints?: (
+    ...args: [
+      src: number,
+      wide: number,
+      dims: number,
+      count: number,
+      ...to: [grid: number, table: number, buckets: number],
+    ]
+  ) => number;
+
+  /** Rows of `width` bytes, each to the address that `next` has for its bucket, which then moves on by as much. */
+  readonly spreadRows?: (width: number, src: number, count: number, buckets: number, next: number) => void;
 }
 
 /** The shape of a volume, or of the blocks that it is cut into. */

@@ -51,3 +51,66 @@ export function placeManifests(
   }
   return at === end ? <i32>to : -1;
 }
+
+/** The chunk of each point, as far as the table knows them. */
+export function placePoints(
+  src: usize,
+  wide: bool,
+  dims: u32,
+  count: u32,
+  grid: usize,
+  table: usize,
+  buckets: usize,
+): u32 {
+  for (let row: u32 = 0; row < count; row++) {
+    let cell: u32 = 0;
+    for (let axis: u32 = 0; axis < dims; axis++) {
+      const own = grid + (axis << 4);
+      const value = wide ? load<f64>(src) : <f64>load<f32>(src);
+      src += wide ? 8 : 4;
+      const place = Math.floor(value / load<f64>(own)) - <f64>load<i32>(own, 8);
+      const extent = load<u32>(own, 12);
+      if (!(place >= 0 && place < <f64>extent)) return row;
+      cell = cell * extent + <u32>place;
+    }
+    const number = load<u32>(table + (cell << 2));
+    if (number === 0) return row;
+    store<u32>(buckets + (row << 2), number - 1);
+  }
+  return count;
+}
+
+/** Rows to the next free places of their buckets. */
+export function spreadRows(width: u32, src: usize, count: u32, buckets: usize, next: usize): void {
+  if (width === 1) spread<u8>(src, count, buckets, next);
+  else if (width === 2) spread<u16>(src, count, buckets, next);
+  else if (width === 4) spread<u32>(src, count, buckets, next);
+  else if (width === 8) spread<u64>(src, count, buckets, next);
+  else
+    for (let row: u32 = 0; row < count; row++) {
+      let to = take(buckets + (row << 2), next, width);
+      const end = src + width;
+      for (; src + 8 <= end; src += 8, to += 8) store<u64>(to, load<u64>(src));
+      if (src + 4 <= end) {
+        store<u32>(to, load<u32>(src));
+        src += 4;
+        to += 4;
+      }
+      for (; src < end; src++, to++) store<u8>(to, load<u8>(src));
+    }
+}
+
+function spread<T>(src: usize, count: u32, buckets: usize, next: usize): void {
+  for (let row: u32 = 0; row < count; row++, src += sizeof<T>())
+    store<T>(take(buckets + (row << 2), next, <u32>sizeof<T>()), load<T>(src));
+}
+
+/** The next free place of a bucket, which then begins behind it. */
+// @ts-ignore: decorator
+@inline
+function take(bucket: usize, next: usize, width: u32): usize {
+  const at = next + (<usize>load<u32>(bucket) << 2);
+  const to = load<u32>(at);
+  store<u32>(at, to + width);
+  return <usize>to;
+}

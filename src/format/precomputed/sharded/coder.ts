@@ -28,11 +28,12 @@ const USUAL = 16 << 20;
 
 export const limitsFor = (limits: Partial<Limits> | undefined): Limits => withLimits({ ratio: VALUE_RATIO, ...limits });
 
-export async function coderFor({
-  indexEncoding,
-  dataEncoding,
-}: Pick<Sharding, "indexEncoding" | "dataEncoding">): Promise<Coder> {
-  const gzip = indexEncoding === "gzip" || dataEncoding === "gzip" ? gzipWith(await loadDeflate(), "one") : undefined;
+/** Who writes passes `loadSmallDeflate`. */
+export async function coderFor(
+  { indexEncoding, dataEncoding }: Pick<Sharding, "indexEncoding" | "dataEncoding">,
+  deflate = loadDeflate,
+): Promise<Coder> {
+  const gzip = indexEncoding === "gzip" || dataEncoding === "gzip" ? gzipWith(await deflate(), "one") : undefined;
   const encoder = (encoding: Encoding) => (bytes: Uint8Array) =>
     encoding === "gzip" ? gzip!.compress(bytes, LEVEL) : bytes;
   return {

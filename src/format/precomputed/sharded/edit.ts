@@ -2,6 +2,7 @@
  * Changes of a map that is there: values added, replaced and deleted, shards written again without what nobody needs. A shard
  * has no room for changes, so each one that is touched is written anew; all of them in one transaction.
  */
+import { loadSmallDeflate } from "../../../codec/deflate-small.js";
 import type { ReadOptions } from "../../../model/dataset.js";
 import type { Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
@@ -70,7 +71,7 @@ export async function compactSharded(
 ): Promise<Compacted> {
   checkSharding(sharding);
   const { unreferenced = "keep", signal } = options;
-  const coder = await coderFor(sharding);
+  const coder = await coderFor(sharding, loadSmallDeflate);
   return together(store, at, options, async (into) => {
     const place = { store: into, at, sharding, coder, limits: limitsFor(options.limits) };
     const indexes = indexesOf(place, 0);

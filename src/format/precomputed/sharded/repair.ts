@@ -3,6 +3,7 @@
  * find, the older form becomes the current one, empty files and bytes of nobody go. Nothing is made up, and a shard of which a
  * part cannot be read is left as it is. All of it is one transaction.
  */
+import { loadSmallDeflate } from "../../../codec/deflate-small.js";
 import type { Finding, RepairOptions, RepairReport } from "../../../model/format.js";
 import { LOGS, Prefix } from "../../../store/key.js";
 import { scratchIn } from "../../../store/scratch.js";
@@ -28,7 +29,7 @@ export async function repairSharded(
   options: RepairOptions = {},
 ): Promise<RepairReport> {
   const { signal } = options;
-  const coder = await coderFor(sharding);
+  const coder = await coderFor(sharding, loadSmallDeflate);
   return together(store, at, { signal, transaction: options.dryRun !== true }, async (into) => {
     const place: ShardedPlace = { store: into, at, sharding, coder, limits: limitsFor(options.limits) };
     const { fixed, left, wrong } = await look(place, signal);

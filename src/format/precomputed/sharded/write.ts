@@ -3,6 +3,7 @@
  * time, each whole or not at all. Where there is an old map to overwrite, all of it happens in one transaction; a new map
  * becomes visible by the info that its owner writes when everything is there.
  */
+import { loadSmallDeflate } from "../../../codec/deflate-small.js";
 import { Conflict, InvalidInput } from "../../../errors.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import { type Key, LOGS, Prefix } from "../../../store/key.js";
@@ -15,7 +16,7 @@ import { type Coder, coderFor } from "./coder.js";
 import { type Collector, collector } from "./collect.js";
 import { filesOf } from "./open-shard.js";
 import { checkSharding } from "./parse.js";
-import { oneId, shardOfName, wordsOf } from "./place.js";
+import { oneId, placeAll, shardOfName, wordsOf } from "./place.js";
 import type { Sharding } from "./types.js";
 
 const MEMORY = 32 << 20;
@@ -56,10 +57,16 @@ export async function createSharded(
     return sum;
   }
 
-  return turns(`${store.url}/${at}`, scratch, values, coder, {
+  const writer = turns(`${store.url}/${at}`, scratch, values, coder, {
     commit: () => (old.length > 0 ? together(store, at, options, writeAll) : writeAll(store)),
     abort: () => (old.length > 0 ? Promise.resolve() : forEachConcurrent(written, SHARDS, (key) => store.delete(key))),
   });
+  if (store.wants === undefined) return writer;
+  const wants = (id: bigint): boolean => {
+    const { shardLow, shardHigh } = placeAll(oneId(id), sharding);
+    return store.wants!(filesOf(at, { low: shardLow[0]!, high: shardHigh[0]! }, sharding, "shard").data);
+  };
+  return { ...writer, wants, put: async (id, ...value) => (wants(id) ? writer.put(id, ...value) : undefined) };
 }
 
 /** What gathers values for a place. */
@@ -67,7 +74,7 @@ export async function gathering(store: Store, at: Prefix, sharding: Sharding, op
   checkSharding(sharding);
   const place = options.scratch ?? { store, at: Prefix.join(at, LOGS) };
   const scratch = scratchIn(place, options.maxMemory ?? MEMORY, options.signal);
-  return { scratch, coder: await coderFor(sharding), values: collector(sharding, scratch) };
+  return { scratch, coder: await coderFor(sharding, loadSmallDeflate), values: collector(sharding, scratch) };
 }
 
 /** The life of a writer: values one after the other, then an end. */
