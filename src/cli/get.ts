@@ -71,7 +71,14 @@ export const get = verb({
     if (given.key !== undefined) {
       refuse(
         given,
-        [...Object.keys(arrayOptions), ...Object.keys(vectorOptions), ...Object.keys(tableOptions), "to", "ascii", "strict"],
+        [
+          ...Object.keys(arrayOptions),
+          ...Object.keys(vectorOptions),
+          ...Object.keys(tableOptions),
+          "to",
+          "ascii",
+          "strict",
+        ],
         `--key ${given.key}`,
         "bytes as they are",
       );

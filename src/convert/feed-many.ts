@@ -200,7 +200,10 @@ export function unify(
     const column = columns.get(info.name);
     if (column === undefined) return absentColumn(info, rows);
     if (sameType(column.info, info)) return column;
-    throw new Unsupported(`${name} has another type of ${info.name} than the files before`, { where: name });
+    throw new Unsupported(`${name} has another type of ${info.name} than the files before`, {
+      where: name,
+      hint: `Of tables, say which type it has: --property ${info.name}:float64.`,
+    });
   };
   return new Map(infos.map((info) => [info.name, of(info)]));
 }

@@ -140,8 +140,9 @@ describe("what columns mean", () => {
 
   it("cells without a value are none in the type that is asked for, or an error", async () => {
     const as = async (dtype: string) =>
-      (await (await opened("x,y,c\n1,2,3\n1,2,\n", { table: { properties: [{ name: "c", dtype }] } })).select().read())
-        .vertexColumns.get("c")!.values;
+      (
+        await (await opened("x,y,c\n1,2,3\n1,2,\n", { table: { properties: [{ name: "c", dtype }] } })).select().read()
+      ).vertexColumns.get("c")!.values;
     expect(await as("float32")).toEqual(Float32Array.of(3, Number.NaN));
     expect(await as("string")).toEqual(["3", ""]);
     await expect(as("uint8")).rejects.toThrow(/row 1 has nothing as c, which uint8 cannot hold/);
