@@ -24,7 +24,7 @@ import { choice, count, flag, flagOr, nearest, shape, size, sizes, text, type Va
 import { levelOf } from "./array-level.js";
 import { explainConversion } from "./convert-plan.js";
 import { countsText, queryOf, refuse, selectionOptions } from "./get-vectors.js";
-import { counted, countText, type Output } from "./output.js";
+import { bytesText, counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { levelsTable, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
@@ -96,7 +96,9 @@ const options = {
   strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
   "skip-bad": flag("go on without objects and files that are damaged, and list them"),
   overwrite: flag("replace what is at OUT"),
-  resume: flag("go on with a conversion that was interrupted"),
+  resume: flag("go on with a conversion that was interrupted; what fails or is interrupted now stays, to go on with"),
+  part: value("I/N", "write only the I-th of N shares of OUT, as 3/8; the others may run at the same time", partOfN),
+  finish: flag("all parts are written: check them and make OUT of them (give the other options as before)"),
   progress: progressOption,
   "dry-run": flag("say what would happen, and write nothing"),
 };
@@ -113,12 +115,17 @@ export const convert = verb({
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
     ["octavo convert 'cells/**/*.swc' cells.zv --skip-bad --pyramid=2", "a store of many neurons, with coarser levels"],
     ["octavo convert cells.zv out/skeletons --to precomputed --link out", "skeletons, which that volume names"],
+    ["octavo convert big.trk big.zv --part $SLURM_ARRAY_TASK_ID/8", "one of eight jobs; then the same with --finish"],
   ],
   async run(operands, given, session) {
     const { output, signal, report: progress } = session;
     const [sources, to] = [operands.slice(0, -1), operands.at(-1)!];
     if (given.resume && given.overwrite)
       throw new InvalidInput("--resume keeps what is at OUT and --overwrite replaces it: give one of them");
+    if (given.part !== undefined && (given.overwrite || given.finish))
+      throw new InvalidInput(`--part adds to what is at OUT: leave --${given.finish ? "finish" : "overwrite"} out`);
+    if (sources.includes("-") && (given.resume || given.finish || given.part !== undefined))
+      throw new InvalidInput("a pipe cannot be read again: --resume, --part and --finish take files");
     const skipped: string[] = [];
     const source = await sourceOf(sources, given, session, skipped);
     let isWritten = false; // and its coarser levels under way
@@ -228,6 +235,8 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
     maxMemory: given["max-memory"],
     overwrite: given.overwrite,
     resume: given.resume,
+    part: given.part,
+    finish: given.finish,
   };
 }
 
@@ -242,6 +251,12 @@ function levelsOf(
   const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions] !== undefined);
   if (wrong !== undefined) throw new InvalidInput(`--${wrong} is for coarser levels: add --pyramid`);
   return undefined;
+}
+
+function partOfN(text: string): { readonly index: number; readonly of: number } {
+  const [, index = 0, of = 0] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (index >= 1 && index <= of) return { index, of };
+  throw new InvalidInput(`expected a part and their number, such as 3/8, found ${JSON.stringify(text)}`);
 }
 
 function parseCodec(text: string): Compressor | CodecSpec[] {
@@ -262,7 +277,15 @@ function parseCodec(text: string): Compressor | CodecSpec[] {
 }
 
 export function tell(report: ConvertReport, line: (text: string) => void, output: Output): void {
-  const { chunksCopied, chunksRecoded, vertices, objects = 0, losses, notes = [] } = report;
+  const { chunksCopied, chunksRecoded, vertices, objects = 0, losses, notes = [], part } = report;
+  if (part !== undefined) {
+    const { index, of, keys, bytes } = part;
+    line(
+      `part ${index} of ${of}: ${counted(keys, "key")}, ${bytesText(bytes)}; when all are there, --finish makes OUT of them`,
+    );
+    for (const loss of losses) line(`${output.yellow("loss")} ${loss}`);
+    return;
+  }
   if (vertices === undefined)
     line(`${counted(chunksCopied, "chunk")} copied byte for byte, ${countText(chunksRecoded)} encoded anew`);
   else line(`${countsText({ vertices, objects })} written`);

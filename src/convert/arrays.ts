@@ -144,7 +144,8 @@ async function copyChunks(
   const copy = async (chunk: readonly number[]): Promise<void> => {
     signal?.throwIfAborted();
     const to = Key.join(target.at, chunkKey(target.meta.keys, chunk));
-    const bytes = target.store.wants?.(to) === false ? undefined : await source.store.get(keyOf(source, chunk), { signal });
+    const bytes =
+      target.store.wants?.(to) === false ? undefined : await source.store.get(keyOf(source, chunk), { signal });
     if (bytes === undefined) return;
     await target.store.set(to, bytes, { signal });
     report.chunksCopied++;

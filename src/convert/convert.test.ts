@@ -18,7 +18,8 @@ import { Key, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/types.js";
 import { failNth, faultyStore, recordingStore } from "../testing/observe.js";
-import { blockShape, convertArray } from "./arrays.js";
+import { blockShape, type ConvertOptions, convertArray } from "./arrays.js";
+import { inStage } from "./stage.js";
 import { convertTree } from "./tree.js";
 
 const bytes: CodecSpec = { name: "bytes", configuration: { endian: "little" } };
@@ -296,21 +297,28 @@ describe("interrupted", () => {
     for (const options of [{}, { chunkShape: [4], maxMemory: 64 }]) {
       for (const n of [2, 5, 9, 12]) {
         const memory = memoryStore();
-        const failing = faultyStore(memory, failNth(n + 6)); // the first ones look at what is there
-        const failed = await convertArray(source, failing, Prefix.root, options).catch((error: Error) => error);
+        const failing = faultyStore(memory, failNth(n + 7)); // the first ones look at what is there
+        const convert = (store: Store, own: ConvertOptions, resume = false) =>
+          inStage(
+            { store, at: Prefix.root },
+            { inputs: { source: "20" }, versions: "", options: { chunkShape: [...(own.chunkShape ?? [2])] } },
+            { resume },
+            async (location) => (await convertArray(source, location.store, location.at, own)).report,
+            undefined,
+          );
+        const failed = await convert(failing, options).catch((error: Error) => error);
         if (!(failed instanceof Error)) continue;
         const whole = (await keysOf(memory)).includes("zarr.json"); // then all that failed is to take the journal away
         if (!whole) await expect(openZarr(memory)).rejects.toThrow(/no Zarr/);
-        if ((await keysOf(memory)).length > 0) {
-          await expect(convertArray(source, memory, Prefix.root, options)).rejects.toThrow(Conflict);
-        }
-        if ((await keysOf(memory)).includes("octavo-convert.json")) {
-          const other = { chunkShape: [5], resume: true };
-          await expect(convertArray(source, memory, Prefix.root, other)).rejects.toThrow(Conflict);
-        }
+        if ((await keysOf(memory)).length > 0) await expect(convert(memory, options)).rejects.toThrow(Conflict);
+        if ((await keysOf(memory)).includes("octavo-convert.json"))
+          await expect(convert(memory, { chunkShape: [5] }, true)).rejects.toThrow(
+            "not this one: its option chunkShape was",
+          );
         const before = (await keysOf(memory)).filter((key) => key.startsWith("c/")).length;
         const watched = recordingStore(memory);
-        const { array } = await convertArray(source, watched, Prefix.root, { ...options, resume: true });
+        await convert(watched, options, true);
+        const array = (await openZarr(memory)) as ZarrArray;
         const chunks = 20 / array.chunkShape[0]!;
         expect(watched.log.filter(({ kind, at }) => kind === "set" && at.startsWith("c/")).length).toBe(
           chunks - before,

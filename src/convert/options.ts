@@ -73,18 +73,7 @@ export const isParticleFile = (target: string, to: string | undefined): boolean 
 
 /** What the options mean for geometry that becomes precomputed. */
 export function publishOptions({ url: where }: { readonly url: string }, options: ConvertToOptions): PublishOptions {
-  const {
-    to: _,
-    formatVersion,
-    dtype,
-    codecs,
-    chunkShape,
-    shardShape,
-    encoding,
-    scales,
-    link: _l,
-    ...rest
-  } = options;
+  const { to: _, formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales, link: _l, ...rest } = options;
   const foreign = { formatVersion, dtype, codecs, chunkShape, shardShape, encoding, scales };
   refuse(
     foreign,

@@ -9,7 +9,7 @@ import type { FixedDataType } from "../bytes/dtype.js";
 import { isFixed } from "../bytes/dtype.js";
 import type { Json } from "../bytes/json.js";
 import { copyStrided } from "../codec/strided.js";
-import { InvalidInput, Unsupported } from "../errors.js";
+import { Conflict, InvalidInput, Unsupported } from "../errors.js";
 import {
   createVolume,
   type Triple,
@@ -18,15 +18,17 @@ import {
   type VolumeInfo,
   volumeInfo,
 } from "../format/precomputed/volume/index.js";
+import { urlOf } from "../format/zarr/node.js";
 import { parts } from "../format/zarr/plan.js";
-import { refuseOverlap } from "../format/zarr/room.js";
+import { JOURNAL, REMAINS, refuseOverlap } from "../format/zarr/room.js";
 import type { NdArray, Region } from "../model/array.js";
 import type { ArrayDataset, ReadArrayOptions, ReadOptions } from "../model/dataset.js";
 import { elementCount, strides } from "../space/shape.js";
-import type { Prefix } from "../store/key.js";
+import { Key, type Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { Pool } from "../worker/pool.js";
 import { blockShape, type ConvertReport } from "./arrays.js";
+import { journaled } from "./journal.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 
 /** The encodings that can be written, by name. */
@@ -129,8 +131,13 @@ export async function convertVolume(
   const { info, axes, losses } = planVolume(source, options);
   refuseLosses(options, losses);
   const { signal, limits, pool, maxMemory = MEMORY, onProgress } = options;
+  const isLeft = async (name: string) => (await store.stat(Key.join(at, name), { signal })) !== undefined;
+  if (options.overwrite !== true && !(await isLeft("info")) && (await isLeft(JOURNAL))) {
+    const where = urlOf(store, at);
+    throw new Conflict(`${where} holds an interrupted conversion`, { where, hint: REMAINS });
+  }
   const writer = await createVolume(store, at, info, { signal, limits, pool, maxMemory, overwrite: options.overwrite });
-  return journaled(store, at, signal, async () => {
+  const work = async (): Promise<ConvertReport> => {
     const [volume] = writer.levels;
     const { shape, chunkShape, dtype } = volume!;
     const view = turned(source, axes, info.dtype);
@@ -153,7 +160,11 @@ export async function convertVolume(
     }
     await writer.commit();
     return report;
-  }, takeBack);
+  };
+  return journaled(store, at, signal, work, async () => {
+    await writer.abort();
+    await store.delete(Key.join(at, JOURNAL));
+  });
 }
 
 /** The source as [x, y, z, channel]: what `blockShape` asks of an array, and its elements. */

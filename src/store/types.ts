@@ -119,6 +119,8 @@ export interface Store {
   delete(key: Key, options?: CallOptions): Promise<void>;
   /** A value to read in pieces, undefined where there is none. Only of stores where that is cheaper than `get`, and safer. */
   open?(key: Key, options?: CallOptions): Promise<OpenValue | undefined>;
+  /** False: what is written to this key is thrown away, so that it need not be made. Of stores that take only a share of the work. */
+  wants?(key: Key): boolean;
   /** Ends connections, handles and timers. */
   close?(): Promise<void>;
 }

@@ -21,6 +21,7 @@ export function wrap(store: Store, overrides: Partial<Store>): Store {
     write: (key, options) => store.write(key, options),
     delete: (key, options) => store.delete(key, options),
     close: async () => store.close?.(),
+    ...(store.wants && { wants: (key: Key) => store.wants!(key) }),
     ...overrides,
   };
 }

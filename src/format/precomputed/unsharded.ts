@@ -184,7 +184,11 @@ function writer(store: Store, at: Prefix, options: WriteValuesOptions, ends: End
   const mustBeOpen = (): void => {
     if (ended) throw new InvalidInput(`the writer of ${store.url}/${at} has already been committed or aborted`);
   };
+  const wants = (id: bigint): boolean =>
+    store.wants === undefined ||
+    [names.nameOf(id), names.beforeOf?.(id)].some((name) => name !== undefined && store.wants!(Key.join(at, name)));
   return {
+    wants,
     async put(id, bytes, before) {
       mustBeOpen();
       if (before !== undefined && names.beforeOf === undefined)

@@ -82,6 +82,8 @@ export interface ValueWriter {
    * used again once the promise settles.
    */
   put(id: bigint, bytes: Uint8Array, before?: Uint8Array): Promise<void>;
+  /** False: the store throws away what this id would be written to, so that its value need not be made. */
+  wants?(id: bigint): boolean;
   /** Writes what was put; InvalidInput where an id came twice, and then nothing of it stays. */
   commit(): Promise<ValuesWritten>;
   /** Removes everything that was written; safe to call twice and after commit. */

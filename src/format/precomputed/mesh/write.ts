@@ -85,6 +85,7 @@ export async function createMeshes(
   let collapsed = 0;
   return {
     async put(id, mesh) {
+      if (values.wants?.(id) === false) return;
       const encoded = await form.encode(id, mesh);
       await values.put(id, encoded.manifest, encoded.fragments);
       collapsed += encoded.collapsed;

@@ -79,6 +79,7 @@ export async function createVolume(
       {
         old: undefined,
         put: (id, bytes) => writer.put(id, bytes),
+        wants: (id) => writer.wants?.(id) !== false,
         empty: async () => {},
       },
     );

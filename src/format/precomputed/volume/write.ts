@@ -41,6 +41,8 @@ export interface ChunkSink {
   /** The chunk as it was; undefined where it must be covered whole, which a new volume asks for. */
   readonly old: ((id: bigint) => Promise<Uint8Array | undefined>) | undefined;
   put(id: bigint, bytes: Uint8Array): Promise<void>;
+  /** False: it need not be made. */
+  wants?(id: bigint): boolean;
   /** A chunk of nothing but zeros. */
   empty(id: bigint): Promise<void>;
 }
@@ -99,6 +101,7 @@ export async function encodeRegion(
     const extent = grid.extentOf(part.chunk);
     const codec = coding.codecOf(extent);
     const id = grid.idOf(part.chunk);
+    if (sink.wants?.(id) === false) return;
     const covered = coversChunk(part, [...extent, info.channels]);
     if (!covered && sink.old === undefined)
       throw new InvalidInput(
