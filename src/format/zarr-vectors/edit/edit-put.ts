@@ -228,18 +228,15 @@ async function takeLinks(
 function byFragment({ segments, places }: Cut, { size }: Fragments, count: number): number[][] {
   const out: number[][] = Array.from({ length: size.length }, () => []);
   for (let v = 0, s = -1; v < count; v++) {
-    while (places === undefined && s + 1 < segments.count && segments.starts[s + 1] === v) s++;
+    while (places === undefined && s + 1 < segments.count && segments.starts?.[s + 1] === v) s++;
     out[places === undefined ? s : places.fragment[v]!]!.push(v);
   }
   return out;
 }
 
-/** The vertices of each chunk. */
+/** The points of each chunk. */
 function byBucket({ segments }: Cut, count: number): number[][] {
   const out: number[][] = Array.from({ length: count }, () => []);
-  for (let s = 0; s < segments.count; s++) {
-    const end = s + 1 < segments.count ? segments.starts[s + 1]! : segments.rows;
-    for (let v = segments.starts[s]!; v < end; v++) out[segments.buckets[s]!]!.push(v);
-  }
+  for (let v = 0; v < segments.rows; v++) out[segments.buckets[v]!]!.push(v);
   return out;
 }

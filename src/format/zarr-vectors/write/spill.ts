@@ -12,13 +12,14 @@
  *
  * Where the runs grow beyond the memory that they may take, they go to a scratch place, one key each.
  */
+import { loadVectorKernel, type VectorKernel } from "../../../kernel/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
 
-/** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. */
+/** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. Without starts each is one row. */
 export interface Segments {
   readonly count: number;
   readonly buckets: Uint32Array;
-  readonly starts: Uint32Array;
+  readonly starts: Uint32Array | undefined;
   readonly rows: number;
 }
 
@@ -58,7 +59,7 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
   let waitingBytes = 0;
 
   async function flush(sources: readonly Source[]): Promise<void> {
-    const run = gather(sources, widths);
+    const run = gather(sources, widths, await loadVectorKernel());
     runs.push(run);
     scratch.held += run.bytes!.length;
     if (scratch.held > scratch.memory / 2) await spill();
@@ -90,7 +91,7 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
       const { count, buckets, starts, rows } = segments;
       waiting.push({
         columns: columns.map((column) => column.slice(0, column.length)),
-        segments: { count, rows, buckets: buckets.slice(0, count), starts: starts.slice(0, count) },
+        segments: { count, rows, buckets: buckets.slice(0, count), starts: starts?.slice(0, count) },
       });
       waitingBytes += bytes;
       scratch.held += bytes;
@@ -156,17 +157,14 @@ function places(have: Uint32Array, wanted: ArrayLike<number>): [number, number][
 }
 
 /** Sources one after the other as one run. */
-function gather(sources: readonly Source[], widths: readonly number[]): Run {
-  let last = 0;
-  for (const { segments } of sources)
-    for (let s = 0; s < segments.count; s++) if (segments.buckets[s]! > last) last = segments.buckets[s]!;
-  const counts = new Uint32Array(last + 1);
-  const places = sources.map(({ segments }) => placesIn(segments, counts));
-  const touched = counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+function gather(sources: readonly Source[], widths: readonly number[], kernel: VectorKernel): Run {
+  const counts = countsOf(sources);
+  let touched = 0;
+  for (let bucket = 0; bucket < counts.length; bucket++) if (counts[bucket]! > 0) touched++;
   const buckets = new Uint32Array(touched);
   const firsts = new Uint32Array(touched + 1);
   const offsets = new Float64Array(touched + 1);
-  for (let bucket = 0, i = 0; bucket <= last; bucket++) {
+  for (let bucket = 0, i = 0; bucket < counts.length; bucket++) {
     const count = counts[bucket]!;
     if (count === 0) continue;
     buckets[i] = bucket;
@@ -174,61 +172,81 @@ function gather(sources: readonly Source[], widths: readonly number[]): Run {
     offsets[i + 1] = offsets[i]! + widths.reduce((sum, width) => sum + padded(count * width), 0);
     i++;
   }
-  const bytes = new Uint8Array(offsets[touched]!);
-  const starts = new Float64Array(last + 1); // where each bucket has the column under way
-  for (let i = 0; i < touched; i++) starts[buckets[i]!] = offsets[i]!;
+  const size = offsets[touched]!;
+  const fast =
+    sources.every(({ segments }) => segments.starts === undefined) && spreader(kernel, sources, size, counts);
+  const bytes = fast ? fast.bytes : new Uint8Array(size);
+  const places = new Float64Array(counts.length); // where each bucket has the column under way
+  for (let i = 0; i < touched; i++) places[buckets[i]!] = offsets[i]!;
   for (let c = 0; c < widths.length; c++) {
     const width = widths[c]!;
-    for (const [i, { columns, segments }] of sources.entries())
-      scatter(columns[c]!, width, segments, places[i]!, bytes, starts);
-    for (let i = 0; i < touched; i++) starts[buckets[i]!]! += padded(counts[buckets[i]!]! * width);
+    if (fast) fast.spread(c, width, places);
+    else scatter(sources, c, width, bytes, places);
+    for (let i = 0; i < touched; i++) places[buckets[i]!]! += padded(counts[buckets[i]!]! * width);
   }
-  return { buckets, firsts, offsets, bytes, key: -1 };
+  return { buckets, firsts, offsets, bytes: fast ? bytes.slice() : bytes, key: -1 };
 }
 
-/** The row of its bucket at which each segment begins; `counts` has the rows of each bucket so far. */
-function placesIn({ count, buckets, starts, rows }: Segments, counts: Uint32Array): Uint32Array {
-  const places = new Uint32Array(count);
-  for (let s = 0; s < count; s++) {
-    const bucket = buckets[s]!;
-    const place = counts[bucket]!;
-    places[s] = place;
-    counts[bucket] = place + (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
-  }
-  return places;
+/** The rows of each bucket. */
+function countsOf(sources: readonly Source[]): Uint32Array {
+  let last = 0;
+  for (const { segments } of sources)
+    for (let s = 0; s < segments.count; s++) last = Math.max(last, segments.buckets[s]!);
+  const counts = new Uint32Array(last + 1);
+  for (const { segments } of sources) addRows(segments, counts);
+  return counts;
+}
+
+/** Adds the rows of each bucket to those that it has. */
+export function addRows({ count, buckets, starts, rows }: Segments, counts: Uint32Array): void {
+  if (starts === undefined) for (let s = 0; s < count; s++) counts[buckets[s]!]!++;
+  else for (let s = 0; s < count; s++) counts[buckets[s]!]! += (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
+}
+
+/** Rows one by one in the kernel, whose memory has the run then: `bytes`. undefined where it cannot. */
+function spreader(kernel: VectorKernel, sources: readonly Source[], size: number, counts: Uint32Array) {
+  const rows = Math.max(...sources.map(({ segments }) => segments.rows));
+  const column = Math.max(...sources.flatMap(({ columns }) => columns.map(({ length }) => length)));
+  const { memory, start, spreadRows } = kernel.reserve(size + padded(column) + 4 * rows + 4 * counts.length + 16);
+  if (spreadRows === undefined) return undefined;
+  const first = padded(start);
+  const [source, which] = [first + size, first + size + padded(column)];
+  const next = new Uint32Array(memory.buffer, which + 4 * rows, counts.length);
+  return {
+    bytes: memory.subarray(first, first + size),
+    spread(c: number, width: number, places: Float64Array): void {
+      for (let bucket = 0; bucket < next.length; bucket++) next[bucket] = first + places[bucket]!;
+      for (const { columns, segments } of sources) {
+        memory.set(columns[c]!, source);
+        new Uint32Array(memory.buffer, which, segments.rows).set(segments.buckets.subarray(0, segments.rows));
+        spreadRows(width, source, segments.rows, which, next.byteOffset);
+      }
+    },
+  };
 }
 
 const LONG = 96; // elements from which a call that copies them is worth its price
 
-/** Copies each segment to its place in its bucket; words where everything is made of words. */
-function scatter(
-  from: Uint8Array,
-  width: number,
-  { count, buckets, starts, rows }: Segments,
-  places: Uint32Array,
-  to: Uint8Array,
-  bases: Float64Array,
-): void {
-  const unit = width % 4 === 0 && from.byteOffset % 4 === 0 ? 4 : 1;
-  const source = unit === 4 ? new Uint32Array(from.buffer, from.byteOffset, from.length >> 2) : from;
-  const target = unit === 4 ? new Uint32Array(to.buffer) : to;
-  const step = width / unit;
+/** Copies each segment of a column behind those before it in its bucket; words where everything is made of words. */
+function scatter(sources: readonly Source[], c: number, width: number, to: Uint8Array, places: Float64Array): void {
+  const words = width % 4 === 0 && sources.every(({ columns }) => columns[c]!.byteOffset % 4 === 0);
+  const target = words ? new Uint32Array(to.buffer) : to;
+  const step = words ? width / 4 : width;
   // As whole numbers of 32 bits wherever they are: half of the time would go into conversions.
-  const base = target.length < 2 ** 31 ? new Int32Array(bases.length) : new Float64Array(bases.length);
-  for (let bucket = 0; bucket < base.length; bucket++) base[bucket] = bases[bucket]! / unit;
-  if (count === rows) {
-    // Every row by itself, as it is with points in no order.
-    for (let s = 0, at = 0; s < count; s++) {
-      let out = base[buckets[s]!]! + places[s]! * step;
-      for (const end = at + step; at < end; at++, out++) target[out] = source[at]!;
+  const next = target.length < 2 ** 31 ? new Int32Array(places.length) : new Float64Array(places.length);
+  for (let bucket = 0; bucket < next.length; bucket++) next[bucket] = places[bucket]! / (words ? 4 : 1);
+  for (const { columns, segments } of sources) {
+    const from = columns[c]!;
+    const source = words ? new Uint32Array(from.buffer, from.byteOffset, from.length >> 2) : from;
+    const { count, buckets, starts, rows } = segments;
+    for (let s = 0, at = (starts?.[0] ?? 0) * step; s < count; s++) {
+      const end = (starts === undefined ? s + 1 : s + 1 < count ? starts[s + 1]! : rows) * step;
+      const bucket = buckets[s]!;
+      let out = next[bucket]!;
+      next[bucket] = out + end - at;
+      if (end - at > LONG) target.set(source.subarray(at, end), out);
+      else for (; at < end; at++, out++) target[out] = source[at]!;
+      at = end;
     }
-    return;
-  }
-  for (let s = 0; s < count; s++) {
-    const end = (s + 1 < count ? starts[s + 1]! : rows) * step;
-    let at = starts[s]! * step;
-    let out = base[buckets[s]!]! + places[s]! * step;
-    if (end - at > LONG) target.set(source.subarray(at, end), out);
-    else for (; at < end; at++, out++) target[out] = source[at]!;
   }
 }

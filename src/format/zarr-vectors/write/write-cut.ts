@@ -11,10 +11,12 @@
  * it, although the row in the chunk is not known before all fragments are.
  */
 import { InvalidInput } from "../../../errors.js";
+import type { VectorKernel } from "../../../kernel/vectors.js";
 import type { Links } from "../../../model/vectors.js";
 import type { Plan } from "./description.js";
 import type { Segments } from "./spill.js";
 import type { Rows } from "./write-batch.js";
+import { locator } from "./write-locate.js";
 import { Growing, type Numbering, numbering } from "./write-numbering.js";
 
 /** All fragments so far, by number. */
@@ -54,8 +56,8 @@ export interface Cut {
 export interface Cutter {
   readonly chunks: Numbering;
   readonly fragments: Fragments;
-  /** `owners` is the number of the object of each part, or −1. */
-  cut(rows: Rows, owners: Int32Array): Cut;
+  /** `owners` is the number of the object of each part, or −1. Points without objects are cut one by one, faster with a kernel. */
+  cut(rows: Rows, owners: Int32Array, kernel?: VectorKernel): Cut;
   /** The same for vertices that have come before; `columns` is all that is stored of them. */
   again(rows: Rows, owners: Int32Array, columns: readonly Uint8Array[]): Places;
   /** Those vertices, by chunk. */
@@ -204,17 +206,9 @@ export function cutter(
     return { segments, places, bridges: undefined };
   }
 
-  function points({ positions, count }: Rows): Cut {
-    const [buckets, starts] = [new Uint32Array(count), new Uint32Array(count)];
-    let [segments, last] = [0, -1];
-    for (let v = 0; v < count; v++) {
-      const chunk = locate.afresh(positions, v);
-      if (chunk === last) continue;
-      last = chunk;
-      buckets[segments] = chunk;
-      starts[segments++] = v;
-    }
-    return { segments: { count: segments, buckets, starts, rows: count }, places: undefined, bridges: undefined };
+  function points({ positions, count }: Rows, _owners: Int32Array, kernel?: VectorKernel): Cut {
+    const buckets = locate.all(positions, count, kernel);
+    return { segments: { count, buckets, starts: undefined, rows: count }, places: undefined, bridges: undefined };
   }
 
   const repeated = new Map<number, Again[]>();
@@ -258,111 +252,6 @@ export function checkGrid(min: ArrayLike<number>, max: ArrayLike<number>, chunkS
     for (const value of [min[axis]!, max[axis]!])
       if (Number.isFinite(value) && Math.abs(Math.floor(value / size)) >= MOST)
         throw new InvalidInput(`chunks of ${size} cannot reach ${value}: there would be 2^31 of them along an axis`);
-}
-
-interface Locator {
-  /** The chunk of the vertex at this row. */
-  (positions: ArrayLike<number>, row: number): number;
-  /** The same, where neighbours are probably not in the same chunk. */
-  afresh(positions: ArrayLike<number>, row: number): number;
-  /** The first row from here up to, not with, `end` that is clearly not in the chunk of the last answer; `end` if none is. */
-  leaves(positions: ArrayLike<number>, row: number, end: number): number;
-}
-
-const WINDOW = 1 << 20; // chunks whose numbers are looked up instead of found
-
-/**
- * The chunk of a position. Neighbours mostly share one: where all coordinates are clearly inside the last chunk, by more than
- * rounding could matter, nothing is divided. The numbers of chunks lie in a table as wide as the grid so far, as long as that
- * is not too large.
- */
-function locator(chunks: Numbering, dims: number, chunkShape: readonly number[]): Locator {
-  const shape = Float64Array.from(chunkShape);
-  const here = new Int32Array(dims);
-  const [low, high] = [new Float64Array(dims).fill(Number.NaN), new Float64Array(dims)];
-  let last = -1;
-  let table = new Int32Array(); // number + 1, the last axis fastest
-  const [origin, sizes] = [new Int32Array(dims), new Int32Array(dims)];
-  let full = false;
-
-  /** The place of `here` in the table; −1 where it has none. */
-  const placeHere = (): number => {
-    let place = 0;
-    for (let axis = 0; axis < dims; axis++) {
-      const step = here[axis]! - origin[axis]!;
-      if (step < 0 || step >= sizes[axis]!) return -1;
-      place = place * sizes[axis]! + step;
-    }
-    return place;
-  };
-  /** A table that has room for `here`, too, with some to spare. */
-  const widen = (): void => {
-    const wide = sizes.map((size, axis) => {
-      const [from, to] = [Math.min(here[axis]!, origin[axis]!), Math.max(here[axis]! + 1, origin[axis]! + size)];
-      if (table.length === 0) return 1;
-      return to - from === size ? size : Math.ceil(1.5 * (to - from));
-    });
-    const cells = wide.reduce((product, size) => product * size, 1);
-    if (cells > WINDOW) {
-      full = true;
-      return;
-    }
-    for (let axis = 0; axis < dims; axis++)
-      if (table.length === 0 || here[axis]! < origin[axis]!)
-        origin[axis] = table.length === 0 ? here[axis]! : origin[axis]! + sizes[axis]! - wide[axis]!;
-    sizes.set(wide);
-    table = new Int32Array(cells);
-    const kept = here.slice();
-    for (let chunk = 0; chunk < chunks.count; chunk++) {
-      here.set(chunks.tuples.subarray(chunk * dims, (chunk + 1) * dims));
-      const place = placeHere();
-      if (place >= 0) table[place] = chunk + 1;
-    }
-    here.set(kept);
-  };
-
-  const afresh = (positions: ArrayLike<number>, row: number): number => {
-    for (let axis = 0, at = row * dims; axis < dims; axis++, at++)
-      here[axis] = Math.floor(positions[at]! / shape[axis]!);
-    const place = placeHere();
-    if (place >= 0 && table[place] !== 0) return table[place]! - 1;
-    const chunk = chunks.of(here);
-    if (place < 0 && !full) widen();
-    const own = placeHere();
-    if (own >= 0) table[own] = chunk + 1;
-    return chunk;
-  };
-  const locate = (positions: ArrayLike<number>, row: number): number => {
-    let axis = 0;
-    for (let at = row * dims; axis < dims; axis++, at++)
-      if (!(positions[at]! > low[axis]! && positions[at]! < high[axis]!)) break;
-    if (axis === dims) return last;
-    last = afresh(positions, row);
-    for (axis = 0; axis < dims; axis++) {
-      const from = here[axis]! * shape[axis]!;
-      const to = (here[axis]! + 1) * shape[axis]!;
-      const margin = (Math.abs(from) + Math.abs(to)) * 2 ** -48;
-      low[axis] = from + margin;
-      high[axis] = to - margin;
-    }
-    return last;
-  };
-  const leaves3 = (positions: ArrayLike<number>, row: number, end: number): number => {
-    const [x, y, z] = [low[0]!, low[1]!, low[2]!];
-    const [toX, toY, toZ] = [high[0]!, high[1]!, high[2]!];
-    for (let at = 3 * row; row < end; row++, at += 3) {
-      const [a, b, c] = [positions[at]!, positions[at + 1]!, positions[at + 2]!];
-      if (!(a > x && a < toX && b > y && b < toY && c > z && c < toZ)) break;
-    }
-    return row;
-  };
-  const leaves = (positions: ArrayLike<number>, row: number, end: number): number => {
-    for (let at = row * dims; row < end; row++)
-      for (let axis = 0; axis < dims; axis++, at++)
-        if (!(positions[at]! > low[axis]! && positions[at]! < high[axis]!)) return row;
-    return row;
-  };
-  return Object.assign(locate, { afresh, leaves: dims === 3 ? leaves3 : leaves });
 }
 
 /** 1 for every vertex that is nobody's child. */

@@ -2,12 +2,13 @@
 import { concat } from "../../../bytes/concat.js";
 import { bytesOf } from "../../../codec/numeric.js";
 import { InvalidInput, Unsupported } from "../../../errors.js";
+import { loadVectorKernel } from "../../../kernel/vectors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
 import { sealsOf } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
-import { spool } from "./spill.js";
+import { addRows, type Segments, spool } from "./spill.js";
 import type { Arrays07 } from "./write-07-arrays.js";
 import { linkWriter07 } from "./write-07-links.js";
 import type { Arrays, Grid } from "./write-arrays.js";
@@ -83,7 +84,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const whose = withObjects && !kind.path ? [4] : [];
   const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
   const vertices = spool(widths, scratch);
-  const sizes: number[] = []; // vertices of each chunk
+  let sizes: Uint32Array = new Uint32Array(); // vertices of each chunk
   let table: ObjectTable | undefined;
 
   return {
@@ -125,8 +126,8 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         if (kind.path)
           for (let p = 0; p < owners.length; p++)
             if (owners[p]! < 0 && parts[p]! < parts[p + 1]!) owners[p] = objects.nameless();
-        const { segments, places, bridges } = cuts.cut(rows, owners);
-        countRows(segments, sizes);
+        const { segments, places, bridges } = cuts.cut(rows, owners, await loadVectorKernel());
+        sizes = withRows(sizes, segments, cuts.chunks.count);
         const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
         for (const [c, own] of ofThese.entries()) fragmentRows[c]!.push(own.slice());
         await vertices.add([rows.stored, ...which, ...columns], segments);
@@ -226,13 +227,10 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   };
 }
 
-/** Adds the vertices of each segment to those of its chunk. */
-function countRows(
-  { count, buckets, starts, rows }: { count: number; buckets: Uint32Array; starts: Uint32Array; rows: number },
-  sizes: number[],
-): void {
-  for (let s = 0; s < count; s++) {
-    const size = (s + 1 < count ? starts[s + 1]! : rows) - starts[s]!;
-    sizes[buckets[s]!] = (sizes[buckets[s]!] ?? 0) + size;
-  }
+/** The vertices of each chunk, with those of a batch. */
+function withRows(sizes: Uint32Array, segments: Segments, chunks: number): Uint32Array {
+  const room = sizes.length >= chunks ? sizes : new Uint32Array(2 * chunks);
+  if (room !== sizes) room.set(sizes);
+  addRows(segments, room);
+  return room;
 }
