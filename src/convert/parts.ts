@@ -76,7 +76,8 @@ const recordOf = (at: Prefix, index: number, of: number): Key => Key.join(record
 /** What all parts come to is kept once: under its digest, names in order. */
 async function putDocuments({ store, at, signal }: Place, { documents }: Staged): Promise<JsonObject> {
   const names = [...documents.keys()].map((key) => key.slice(at.length));
-  const all = digest([...documents].map(([key, bytes]) => `${key.slice(at.length)} ${digest(bytes)}`).join("\n"));
+  const said = [...documents].map(([key, bytes]) => `${key.slice(at.length)} ${digest(bytes)}`);
+  const all = digest(said.sort().join("\n")); // those of chunks come in any order
   const folder = Prefix.join(recordsAt(at), all);
   for (const [key, bytes] of documents) await store.set(Key.join(folder, key.slice(at.length)), bytes, { signal });
   return { digest: all, names };

@@ -64,10 +64,7 @@ export async function inStage(
   if (part !== undefined) return partly(place, before, part, goesOn, work);
   if (finish === true) return ended(place, await finished(place, before), more);
   if (goesOn) return ended(place, await resumed(place, before, work), more);
-  const report = await anew(place, work);
-  if (more === undefined) return report;
-  await mark(place, report);
-  return ended(place, report, more);
+  return anew(place, work);
 }
 
 const same = async (report: ConvertReport): Promise<ConvertReport> => report;
