@@ -1,4 +1,5 @@
 /** A batch taken apart: each object with its vertices, in order, and the links between them. */
+import { upTo } from "../../format/zarr-vectors/write/write-layout.js";
 import type { Batch, Geometry } from "../../model/vectors.js";
 import type { Tally } from "./tally.js";
 
@@ -19,6 +20,7 @@ export interface Piece {
 export function* piecesOf(batch: Batch, width: 2 | 3, tally: Tally): Generator<Piece> {
   const { parts, objects, geometry } = batch;
   const isPath = PATHS.includes(geometry);
+  if (isPath && inOrder(objects)) return yield* pathsOf(batch);
   const count = parts[objects.length]!;
   let rows = batch.ids.length;
   const owner = new Int32Array(count);
@@ -27,7 +29,7 @@ export function* piecesOf(batch: Batch, width: 2 | 3, tally: Tally): Generator<P
     if (row < 0) tally.loose += parts[p + 1]! - parts[p]!;
     owner.fill(row, parts[p], parts[p + 1]);
   }
-  const ends = isPath ? neighbours(batch) : (batch.links?.ends ?? new Uint32Array());
+  const ends = isPath ? neighbours(parts, 0, objects.length) : (batch.links?.ends ?? new Uint32Array());
   const rowOf = (link: number): number => {
     const row = owner[ends[link]!]!;
     for (let k = 1; k < width; k++) if (owner[ends[link + k]!] !== row) return -1;
@@ -67,12 +69,40 @@ export function* piecesOf(batch: Batch, width: 2 | 3, tally: Tally): Generator<P
   }
 }
 
-/** The edges of paths. */
-function neighbours({ parts }: Batch): Uint32Array {
-  const ends = new Uint32Array(2 * parts.at(-1)!);
+/** Whether the parts of each object follow each other, and the objects too: then nothing has to be sorted. */
+function inOrder(objects: Batch["objects"]): boolean {
+  for (let p = 1, last = objects[0] ?? 0; p < objects.length; p++) {
+    const row = objects[p]!;
+    if (row >= 0 && (row < last || (row === last && objects[p - 1] !== row))) return false;
+    if (row >= 0) last = row;
+  }
+  return true;
+}
+
+function* pathsOf({ parts, objects, ids }: Batch): Generator<Piece> {
+  const all = upTo(parts[objects.length]!);
+  let longest = 0;
+  for (let p = 0; p < objects.length; p++) longest = Math.max(longest, parts[p + 1]! - parts[p]!);
+  const links = neighbours(Uint32Array.of(0, longest), 0, 1); // of every path that has one part
+  let rows = ids.length;
+  for (let p = 0; p < objects.length; ) {
+    const first = p++;
+    const row = objects[first]! >= 0 ? objects[first]! : rows++;
+    while (p < objects.length && objects[p] === row) p++;
+    const vertices = all.subarray(parts[first], parts[p]);
+    if (vertices.length === 0) continue;
+    const own = p - first === 1 ? links.subarray(0, 2 * vertices.length - 2) : neighbours(parts, first, p);
+    yield { row, vertices, links: own };
+  }
+}
+
+/** The edges of the paths first … up to, counted from the first vertex of the first. */
+function neighbours(parts: Batch["parts"], first: number, to: number): Uint32Array {
+  const start = parts[first]!;
+  const ends = new Uint32Array(2 * (parts[to]! - start));
   let at = 0;
-  for (let p = 0; p + 1 < parts.length; p++)
-    for (let v = parts[p]! + 1; v < parts[p + 1]!; v++) {
+  for (let p = first; p < to; p++)
+    for (let v = parts[p]! - start + 1; v < parts[p + 1]! - start; v++) {
       ends[at++] = v - 1;
       ends[at++] = v;
     }
