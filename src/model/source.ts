@@ -45,6 +45,8 @@ export interface Tile {
   readonly parts: Uint32Array;
   readonly vertexColumns: Columns;
   readonly fragmentColumns: Columns;
+  /** Whoever gets it may have its arrays: nobody else will. */
+  readonly own?: boolean | undefined;
 }
 
 /** Some links, whose ends may lie in different chunks. */

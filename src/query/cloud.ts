@@ -27,7 +27,7 @@ export async function* cloud(question: Resolved, options: SelectOptions): AsyncG
   const table = await source.chunks(options);
   const chunks = chunksIn(table, region, source.dims);
   if (region === undefined && question.where === undefined) {
-    yield* everyPoint(question, chunks, target, options);
+    yield* everyPoint(question, table, chunks, target, options);
     return;
   }
   let pieces: Assembled[] = [];
@@ -51,11 +51,13 @@ export async function* cloud(question: Resolved, options: SelectOptions): AsyncG
 
 /** All points: where each chunk goes is known from its index, and it is copied there as it comes. */
 async function* everyPoint(
-  { source, wanted }: Resolved,
+  question: Resolved,
+  table: ChunkTable,
   chunks: readonly number[],
   target: number,
   options: ReadOptions,
 ): AsyncGenerator<Assembled> {
+  const { source, wanted } = question;
   let sizes = new Map<number, Uint32Array>();
   let vertices = 0;
   for (let from = 0; from < chunks.length; from += GROUP) {
@@ -65,7 +67,11 @@ async function* everyPoint(
       sizes.set(chunk, known.get(chunk)!);
       vertices += known.get(chunk)!.at(-1)!;
       if (vertices < target && chunk !== chunks.at(-1)) continue;
-      if (vertices > 0) yield assemble(source, asItems(sizes), wanted, noLinks, options, true);
+      // What is one piece of a file, and nobody's else, need not be copied.
+      const [only] =
+        sizes.size === 1 && source.scattered === true ? await sorted(source, [chunk], wanted, options) : [];
+      if (only?.own === true && vertices > 0) yield inside(only, table, question);
+      else if (vertices > 0) yield assemble(source, asItems(sizes), wanted, noLinks, options, true);
       [sizes, vertices] = [new Map(), 0];
     }
   }

@@ -123,7 +123,7 @@ describe("PLY", () => {
       links: [2, 0],
       linkColumns: { len: { values: [0.5] } },
     });
-    const many = 200_001;
+    const many = 400_001;
     const lines = Array.from({ length: many }, (_, i) => `${i} ${i % 7} 0`);
     const text = `ply\nformat ascii 1.0\nelement vertex ${many}\nproperty float x\nproperty float y\nproperty float z\nend_header\n${lines.join("\n")}`;
     for (const [ascii, end] of [

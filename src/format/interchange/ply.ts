@@ -100,7 +100,7 @@ function split(all: Columns): { readonly positions: Positions; readonly vertexCo
   return { positions: all.get("position")!.values as Positions, vertexColumns };
 }
 
-const PIECE_BYTES = 2 << 20;
+const PIECE_BYTES = 4 << 20;
 const PIECE_LINES = 1 << 16;
 
 function cloud(input: InputFile, header: PlyHeader, vertex: PlyElement): FileContent {

@@ -6,6 +6,7 @@
  * read, its box is all of space, and the source is `scattered`: a query for a region then looks at everything, once.
  */
 import { radixOrder } from "../../bytes/radix.js";
+import { withLimits } from "../../limits.js";
 import type { ReadOptions, ReadPlan } from "../../model/dataset.js";
 import type { ChunkTable, LevelSource, LinkSet, ObjectSource, Placement, Tile } from "../../model/source.js";
 import type { Columns, Geometry, Positions, Schema } from "../../model/vectors.js";
@@ -71,14 +72,22 @@ export function rowSource(table: RowTable): LevelSource {
   const kept = new Map<number, Piece>();
   let bytes = 0;
 
-  function keep(piece: number, decoded: Piece): void {
+  function keep(piece: number, decoded: Piece, most: number): void {
     kept.set(piece, decoded);
     bytes += sizeOf(decoded);
     for (const [old, other] of kept) {
-      if (bytes <= KEPT_BYTES || old === piece) break;
+      if (bytes <= most || old === piece) break;
       kept.delete(old);
       bytes -= sizeOf(other);
     }
+  }
+  let rows: number | undefined; // of all pieces
+  /** Whether points one piece after the other would take more than half of what is kept: whoever reads them all again would find none. */
+  function passes(piece: number, decoded: Piece, most: number): boolean {
+    const { vertices } = table;
+    if (vertices === undefined || objects !== undefined) return false;
+    rows ??= Array.from({ length: chunks.count }, (_, own) => vertices(own)).reduce((sum, count) => sum + count, 0);
+    return (sizeOf(decoded) * rows) / Math.max(1, vertices(piece)) > most / 2;
   }
 
   async function* pieces(wanted: readonly number[], options: ReadOptions = {}) {
@@ -91,7 +100,8 @@ export function rowSource(table: RowTable): LevelSource {
       }
       for await (const [piece, decoded] of table.load(missing, options)) {
         options.signal?.throwIfAborted();
-        keep(piece, decoded);
+        const most = Math.min(KEPT_BYTES, withLimits(options.limits).keptBytes);
+        if (!passes(piece, decoded, most)) keep(piece, decoded, most);
         yield [piece, decoded] as const;
       }
     }
@@ -110,7 +120,15 @@ export function rowSource(table: RowTable): LevelSource {
       for await (const [chunk, { positions, parts, vertexColumns }] of pieces(wanted, options)) {
         const columns = new Map([...vertexColumns].filter(([name]) => vertex.includes(name)));
         const vertices = positions.length / dims;
-        yield { chunk, vertices, positions, parts, vertexColumns: columns, fragmentColumns: new Map() };
+        yield {
+          chunk,
+          vertices,
+          positions,
+          parts,
+          vertexColumns: columns,
+          fragmentColumns: new Map(),
+          own: !kept.has(chunk),
+        };
       }
     },
     async *links(filter, names, options): AsyncGenerator<LinkSet> {

@@ -2,8 +2,11 @@
 import { concat } from "../../../bytes/concat.js";
 import { bytesOf } from "../../../codec/numeric.js";
 import type { NumericArray } from "../../../codec/types.js";
+import { InvalidInput } from "../../../errors.js";
+import type { AttributeInfo, Column } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
+import { roomFor } from "./spill.js";
 import type { Rows } from "./write-batch.js";
 
 export interface Queue {
@@ -19,13 +22,20 @@ interface Aside {
   readonly whole: (bytes: Uint8Array) => Rows;
 }
 
+const TAKEN: Aside = {
+  key: -1,
+  bytes: 0,
+  whole() {
+    throw new InvalidInput("a batch is taken once");
+  },
+};
+
 export function queue(scratch: Scratch): Queue {
   const held: (Rows | Aside)[] = [];
   const putAside = async (i: number): Promise<void> => {
     const rows = held[i]!;
     if ("key" in rows) return;
-    const { pieces, whole } = takeApart(rows);
-    const bytes = concat(pieces);
+    const { bytes, whole } = takeApart(rows);
     held[i] = { key: await scratch.put(bytes), bytes: bytes.length, whole };
     scratch.held -= sizeOf(rows);
   };
@@ -33,7 +43,7 @@ export function queue(scratch: Scratch): Queue {
     async add(rows) {
       held.push(copyOf(rows));
       scratch.held += sizeOf(rows);
-      if (scratch.held > scratch.memory / 2) for (let i = 0; i < held.length; i++) await putAside(i);
+      if (scratch.held > roomFor(scratch)) for (let i = 0; i < held.length; i++) await putAside(i);
     },
     async *take() {
       for (const [i, rows] of held.entries()) {
@@ -42,7 +52,7 @@ export function queue(scratch: Scratch): Queue {
           scratch.held -= sizeOf(rows);
           yield rows;
         }
-        held[i] = { key: -1, bytes: 0, whole: () => rows as Rows }; // so that it can be forgotten
+        held[i] = TAKEN; // so that it can be forgotten
       }
       held.length = 0;
     },
@@ -51,9 +61,12 @@ export function queue(scratch: Scratch): Queue {
 
 type Put = <T extends NumericArray>(array: T) => () => T;
 
-/** The large arrays of a batch apart from the rest; `whole` puts them back. Texts stay in memory. */
-function takeApart(rows: Rows): { readonly pieces: Uint8Array[]; readonly whole: (bytes: Uint8Array) => Rows } {
-  const pieces: Uint8Array[] = [];
+/**
+ * The large arrays of a batch in one piece; `whole` puts them back, and must hold on to none of them until then: functions hold whatever
+ * any function beside them uses. Texts stay in memory.
+ */
+function takeApart(rows: Rows): { readonly bytes: Uint8Array; readonly whole: (bytes: Uint8Array) => Rows } {
+  let pieces: Uint8Array[] = [];
   let size = 0;
   let from: Uint8Array = new Uint8Array();
   const put: Put = (array) => {
@@ -67,8 +80,10 @@ function takeApart(rows: Rows): { readonly pieces: Uint8Array[]; readonly whole:
     return () => new View(from.buffer, from.byteOffset + at, length);
   };
   const build = rebuild(rows, put);
+  const all = concat(pieces);
+  pieces = [];
   return {
-    pieces,
+    bytes: all,
     whole(bytes) {
       from = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
       return build();
@@ -84,13 +99,16 @@ const copyOf = (rows: Rows): Rows =>
 
 /** The same batch with every array as `put` gives it back. */
 function rebuild(rows: Rows, put: Put): () => Rows {
+  const column = (name: string, info: AttributeInfo, back: () => Column["values"]) => () =>
+    [name, { info, values: back() }] as const;
+  const texts = (values: Column["values"]) => () => values;
   const columns = (own: Columns): (() => Columns) => {
-    const parts = [...own].map(([name, { info, values }]) => {
-      const back = Array.isArray(values) ? () => values : put(values as NumericArray);
-      return () => [name, { info, values: back() }] as const;
-    });
+    const parts = [...own].map(([name, { info, values }]) =>
+      column(name, info, Array.isArray(values) ? texts(values) : put(values as NumericArray)),
+    );
     return () => new Map(parts.map((part) => part()));
   };
+  const { count, repeats } = rows;
   // Mostly the positions are the stored bytes, seen as numbers.
   const same = rows.stored.buffer === rows.positions.buffer;
   const positions = put(rows.positions);
@@ -107,7 +125,7 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     columns: columns(rows.fragments.columns),
   };
   return () => ({
-    count: rows.count,
+    count,
     positions: positions(),
     stored: stored(),
     parts: parts(),
@@ -117,7 +135,7 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     fragments: fragments && { offsets: fragments.offsets(), columns: fragments.columns() },
     vertexColumns: vertexColumns(),
     objectColumns: objectColumns(),
-    repeats: rows.repeats,
+    repeats,
   });
 }
 

@@ -50,6 +50,10 @@ interface Run {
 }
 
 const RUN = 32 << 20;
+const AROUND = 32 << 20; // what else a writer needs, and half of the memory where that is less
+
+/** Bytes that rows may take, with what waits of others. */
+export const roomFor = ({ memory }: Scratch): number => Math.max(memory / 2, memory - AROUND);
 
 export function spool(widths: readonly number[], scratch: Scratch): Spool {
   const rowBytes = widths.reduce((sum, width) => sum + width, 0);
@@ -62,7 +66,7 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
     const run = gather(sources, widths, await loadVectorKernel());
     runs.push(run);
     scratch.held += run.bytes!.length;
-    if (scratch.held > scratch.memory / 2) await spill();
+    if (scratch.held > roomFor(scratch)) await spill();
   }
   async function spill(): Promise<void> {
     for (const run of runs) {
