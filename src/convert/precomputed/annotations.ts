@@ -50,6 +50,7 @@ export async function publishAnnotations(publication: Publication, store: Store,
   if (lost.length > 0) lose(`the relationships ${lost.join(", ")}`);
   // Points that are objects, one each, are annotations by their own ids.
   const alone = type === "point" && hasObjects && (await areAlone(publication));
+  if (alone) note("points are read with their ids as an attribute, not as objects");
   if (source.levels.length > 1 && source.format !== "precomputed")
     lose(`its ${source.levels.length - 1} coarser levels: the spatial index has samples of its own`);
   const groups = await source.groups(0, reading);
@@ -118,7 +119,7 @@ const radiiOf = (infos: readonly AttributeInfo[]): AttributeInfo | undefined =>
   infos.find(({ name }) => name === "radii");
 
 /** The fields that become properties; of points `id` is what they are called by. */
-async function fieldsFor(publication: Publication, type: AnnotationType) {
+export async function fieldsFor(publication: Publication, type: AnnotationType) {
   const { schema, lose, options } = publication;
   const isPoint = type === "point";
   const isId = ({ name, dtype, channels }: AttributeInfo): boolean =>
@@ -186,8 +187,9 @@ function relatedOf(batch: Batch, infos: readonly AttributeInfo[], rows: Int32Arr
   });
 }
 
-/** Codes for the texts of attributes: those that have them, and those of objects that have few different ones. */
-async function codesOf({ schema, level, reading }: Publication): Promise<Map<string, ReadonlyMap<string, number>>> {
+/** Codes for the texts of attributes: those that have them, and those of points and objects that have few different ones. */
+async function codesOf(publication: Publication): Promise<Map<string, ReadonlyMap<string, number>>> {
+  const { source, geometry, schema, level, reading, batchVertices } = publication;
   const codes = new Map<string, ReadonlyMap<string, number>>();
   for (const { name, categories } of [...schema.vertex, ...schema.object])
     if (categories !== undefined) codes.set(name, new Map(categories.map((text, code) => [text, code])));
@@ -202,6 +204,17 @@ async function codesOf({ schema, level, reading }: Publication): Promise<Map<str
     }
     if (own.size <= MOST_LABELS) codes.set(name, own);
   }
+  const isText = ({ name, dtype, channels }: AttributeInfo): boolean =>
+    !codes.has(name) && typeFor(dtype) === undefined && channels === 1;
+  const found = new Map<string, Map<string, number>>();
+  if (geometry === "points") for (const { name } of schema.vertex.filter(isText)) found.set(name, new Map());
+  if (found.size === 0) return codes;
+  const wanted = { ...reading, batchVertices, attributes: [...found.keys()] };
+  for await (const { vertexColumns } of source.select({ level: 0, geometry }).batches(wanted))
+    for (const [name, own] of found)
+      for (const value of (vertexColumns.get(name)?.values ?? []) as readonly unknown[])
+        if (own.size <= MOST_LABELS && !own.has(String(value))) own.set(String(value), own.size);
+  for (const [name, own] of found) if (own.size <= MOST_LABELS) codes.set(name, own);
   return codes;
 }
 
@@ -220,7 +233,7 @@ const isColour = ({ dtype, channels, channelNames }: AttributeInfo): boolean =>
   channels >= 3 &&
   channelNames?.join() === COLOURS.slice(0, channels).join();
 
-function propertyOf({ id, info, type, channels, codes }: Field): AnnotationProperty {
+export function propertyOf({ id, info, type, channels, codes }: Field): AnnotationProperty {
   const labels = codes && [...codes.keys()];
   return {
     id,

@@ -36,6 +36,25 @@ export function touchedCells(
   }
 }
 
+/** Whether `touchedCells` would visit this cell. */
+export function touchesCell(
+  type: AnnotationType,
+  points: Float32Array,
+  from: number,
+  to: number,
+  grid: CellGrid,
+  cell: readonly number[],
+): boolean {
+  const [min, max] = extent(type, points, from, to, cell.length);
+  let one = true;
+  for (let axis = 0; axis < cell.length; axis++) {
+    const [first, last] = [cellOf(grid, axis, min[axis]!), cellOf(grid, axis, max[axis]!)];
+    if (cell[axis]! < first || cell[axis]! > last) return false;
+    if (first !== last) one = false;
+  }
+  return one || type === "axis_aligned_bounding_box" || touches(type, points, from, to, grid, cell);
+}
+
 /** The corners of the space that an annotation takes. */
 export function extent(
   type: AnnotationType,

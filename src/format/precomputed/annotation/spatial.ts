@@ -117,7 +117,7 @@ function cellNumber(cell: readonly number[], gridShape: readonly number[]): numb
 const cellCount = (gridShape: readonly number[]): number => gridShape.reduce((product, count) => product * count, 1);
 
 /** Halves the cells along the axes that are longest in space, so that they become cubes and stay so. */
-function finer(
+export function finer(
   gridShape: readonly number[],
   size: readonly number[],
   dimensions: AnnotationInfo["dimensions"],

@@ -1,0 +1,79 @@
+/** The vertices of a point cloud as annotations: each by its number in the dataset, counted from 1, chunk after chunk. */
+import { fieldsFor, propertyOf } from "../../convert/precomputed/annotations.js";
+import { numbersOf } from "../../convert/precomputed/numbers.js";
+import type { Publication } from "../../convert/precomputed/publication.js";
+import { Tally } from "../../convert/precomputed/tally.js";
+import { touchesCell } from "../../format/precomputed/annotation/cells.js";
+import type { Tile } from "../../model/source.js";
+import { pick } from "../../query/columns.js";
+import type { Items } from "./annotations.js";
+import { type Gathered, gather } from "./gather.js";
+import { drawn } from "./objects.js";
+
+/** Vertices, one by one. */
+export async function pointItems(publication: Publication): Promise<Items> {
+  const { level, reading, schema } = publication;
+  const fields = (await fieldsFor({ ...publication, schema: { ...schema, object: [] } }, "point")).vertex;
+  const table = await level.chunks(reading);
+  const { dims } = level;
+  const all = Array.from({ length: table.count }, (_, chunk) => chunk);
+  const counts = await level.counts(all, reading);
+  const starts = new Float64Array(table.count + 1);
+  for (const chunk of all) starts[chunk + 1] = starts[chunk]! + counts[chunk]!;
+  const want = { positions: true, vertex: [...new Set(fields.map(({ info }) => info.name))], fragment: [] };
+  const [min, max] = [new Float64Array(dims), new Float64Array(dims)];
+  const meets = (chunk: number, box: readonly number[]): boolean => {
+    table.box(chunk, min, max);
+    for (let axis = 0; axis < dims; axis++) if (min[axis]! > box[dims + axis]! || max[axis]! < box[axis]!) return false;
+    return true;
+  };
+
+  /** These vertices of a tile. */
+  function some(tile: Tile, points: Float32Array, rows: readonly number[]): Gathered {
+    const start = starts[tile.chunk]!;
+    return {
+      ids: rows.map((row) => BigInt(start + row + 1)),
+      order: rows.map((row) => drawn(start + row)),
+      points: pick(points, dims, rows),
+      columns: fields.map((field) => numbersOf(tile.vertexColumns.get(field.info.name)!, field, rows).values),
+    };
+  }
+
+  return {
+    type: "point",
+    properties: fields.map(propertyOf),
+    share: 1,
+    async inCell({ box, from, to, cell, ...grid }, { signal }) {
+      const found: Gathered[] = [];
+      const chunks = all.filter((chunk) => counts[chunk]! > 0 && meets(chunk, box));
+      for await (const tile of level.tiles(chunks, want, { ...reading, signal })) {
+        const points = new Tally().inFloat32(tile.positions);
+        const rows: number[] = [];
+        for (let v = 0; v < tile.vertices; v++) {
+          const order = drawn(starts[tile.chunk]! + v);
+          if (order >= from && order < to && touchesCell("point", points, v, v + 1, grid, cell)) rows.push(v);
+        }
+        if (rows.length > 0) found.push(some(tile, points, rows));
+      }
+      return gather(found, fields, dims, dims);
+    },
+    async byId(id, { signal }) {
+      const number = Number(id) - 1;
+      if (!(number >= 0 && number < starts[table.count]!)) return undefined;
+      let chunk = 0;
+      for (let high = table.count - 1; chunk < high; ) {
+        const middle = (chunk + high + 1) >> 1;
+        if (starts[middle]! <= number) chunk = middle;
+        else high = middle - 1;
+      }
+      for await (const tile of level.tiles([chunk], want, { ...reading, signal })) {
+        const points = new Tally().inFloat32(tile.positions);
+        return gather([some(tile, points, [number - starts[chunk]!])], fields, dims, dims);
+      }
+      return undefined;
+    },
+    async *ids() {
+      for (let id = 1; id <= starts[table.count]!; id++) yield BigInt(id);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Graphs and skeletons as a layer of skeletons, one for each object, and what is known of the objects as its table.
+ *
+ *     info · segment_properties/info · ID …
+ */
+
+import { transformTo } from "../../convert/precomputed/frame.js";
+import type { Field } from "../../convert/precomputed/numbers.js";
+import type { Publication } from "../../convert/precomputed/publication.js";
+import { attributesOf, skeletonFields, skeletonsOf } from "../../convert/precomputed/skeletons.js";
+import { tableOf } from "../../convert/precomputed/table.js";
+import { Tally } from "../../convert/precomputed/tally.js";
+import { SegmentProperties } from "../../format/precomputed/properties/properties.js";
+import { SkeletonInfo } from "../../format/precomputed/skeleton/info.js";
+import { Skeleton } from "../../format/precomputed/skeleton/skeleton.js";
+import { Affine } from "../../space/transform.js";
+import type { CallOptions } from "../../store/types.js";
+import { type Computation, document, one } from "./computed.js";
+import { idOf, type ViewIds, viewIds } from "./objects.js";
+
+const TABLE = "segment_properties";
+
+/** What skeletons, one each for some sets of objects, are made of. */
+export interface SkeletonSets {
+  readonly ids: BigUint64Array;
+  /** What is known of them; undefined where nothing is. */
+  readonly table: SegmentProperties | undefined;
+  /** The objects of a skeleton, by their ids in the dataset; undefined where there is none by that id. */
+  membersOf(id: bigint, options: CallOptions): Promise<Iterable<bigint> | undefined>;
+}
+
+/** One skeleton for each object. */
+export async function skeletonView(publication: Publication): Promise<Computation> {
+  const ids = await viewIds(publication.level.objects!, publication.reading);
+  return skeletonsFor(publication, {
+    ids: ids.all,
+    table: await objectTable(publication, ids),
+    membersOf: async (id) => {
+      const row = ids.rowOf(id);
+      return row < 0 ? undefined : [ids.own[row]!];
+    },
+  });
+}
+
+/** The table of all objects, by the ids of the view. */
+export function objectTable(publication: Publication, ids: ViewIds): Promise<SegmentProperties | undefined> {
+  const { source, level, schema, reading, lose } = publication;
+  const rows = new Map(Array.from(ids.own as BigInt64Array, (id, row) => [id, row]));
+  return tableOf(source, level.objects!, (id) => ids.all[rows.get(id)!]!, schema.object, lose, reading);
+}
+
+/** One skeleton for each set of objects. */
+export function skeletonsFor(publication: Publication, sets: SkeletonSets): Computation {
+  const { source, options, note } = publication;
+  const fields = skeletonFields(publication);
+  const attributes = attributesOf(fields);
+  const { table } = sets;
+  const transform = Affine.of(transformTo(source, options.resolution, note));
+  const segmentProperties = table && TABLE;
+  const info = document(SkeletonInfo.format({ transform, attributes, sharding: null, segmentProperties }));
+  return {
+    async compute(name, call) {
+      if (name === "info") return one(name, info);
+      if (name === `${TABLE}/info`) return table && one(name, document(SegmentProperties.format(table)));
+      const id = idOf(name);
+      const members = id === undefined ? undefined : await sets.membersOf(id, call);
+      return members && one(name, Skeleton.encode(await merged(publication, members, fields, call), attributes));
+    },
+    async *names() {
+      yield "info";
+      if (table !== undefined) yield `${TABLE}/info`;
+      for (const id of sets.ids) yield String(id);
+    },
+  };
+}
+
+/** Objects as one skeleton. */
+async function merged(
+  { source, geometry, reading, batchVertices }: Publication,
+  object: Iterable<bigint>,
+  fields: readonly Field[],
+  { signal }: CallOptions,
+): Promise<Skeleton> {
+  const parts: Skeleton[] = [];
+  const attributes = fields.map(({ info }) => `vertex.${info.name}`);
+  const question = source.select({ level: 0, geometry, object });
+  for await (const batch of question.batches({ ...reading, signal, batchVertices, attributes })) {
+    if (batch.repeats === true) continue;
+    for (const { skeleton } of skeletonsOf(batch, fields, new Tally())) parts.push(skeleton);
+  }
+  const count = parts.reduce((sum, { vertices }) => sum + vertices.length, 0);
+  const vertices = new Float32Array(count);
+  const edges = new Uint32Array(parts.reduce((sum, own) => sum + own.edges.length, 0));
+  const columns = new Map(fields.map(({ id, channels }) => [id, new Float32Array((count / 3) * channels)]));
+  let [at, edge] = [0, 0];
+  for (const own of parts) {
+    vertices.set(own.vertices, at);
+    for (let i = 0; i < own.edges.length; i++) edges[edge++] = own.edges[i]! + at / 3;
+    for (const { id, channels } of fields)
+      columns.get(id)!.set(own.attributes.get(id) as Float32Array, (at / 3) * channels);
+    at += own.vertices.length;
+  }
+  return { vertices, edges, attributes: columns };
+}
