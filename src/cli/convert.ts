@@ -128,14 +128,9 @@ export const convert = verb({
       throw new InvalidInput("a pipe cannot be read again: --resume, --part and --finish take files");
     const skipped: string[] = [];
     const source = await sourceOf(sources, given, session, skipped);
-    let isWritten = false; // and its coarser levels under way
-    signal.addEventListener("abort", () => isWritten && output.remark(`${to} is there, without coarser levels`));
     const work = {
       ...wanted(given, source.opened),
-      pyramid: levelsOf(given, (done) => {
-        isWritten = true;
-        progress.update(done);
-      }),
+      pyramid: levelsOf(given),
       signal,
       onProgress: progress.update,
       onNote: output.remark,
@@ -241,13 +236,9 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
 }
 
 /** What coarser levels shall be; undefined where there shall be none. */
-function levelsOf(
-  given: Values<typeof options>,
-  onProgress: NonNullable<PyramidOptions["onProgress"]>,
-): PyramidOptions | undefined {
+function levelsOf(given: Values<typeof options>): PyramidOptions | undefined {
   const { pyramid, factor, error, keep, by } = given;
-  if (pyramid !== undefined)
-    return { levels: pyramid === true ? undefined : pyramid, factor, error, keep, by, onProgress };
+  if (pyramid !== undefined) return { levels: pyramid === true ? undefined : pyramid, factor, error, keep, by };
   const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions] !== undefined);
   if (wrong !== undefined) throw new InvalidInput(`--${wrong} is for coarser levels: add --pyramid`);
   return undefined;

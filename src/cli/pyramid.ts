@@ -3,6 +3,7 @@ import { InvalidInput } from "../errors.js";
 import type { ZarrVectors } from "../format/zarr-vectors/index.js";
 import { buildPyramid, type PyramidLevel } from "../pyramid/build.js";
 import { type Choice, planLevels } from "../pyramid/plan.js";
+import { createPool } from "../worker/pool.js";
 import { choice, count, flag, number, size, value } from "./args.js";
 import { countText, table } from "./output.js";
 import { progressOption } from "./progress.js";
@@ -59,7 +60,18 @@ export const pyramid = verb({
         hint: "Convert it first: octavo convert.",
       });
     const { levels, factor, error, keep, by, attributes, "max-memory": maxMemory } = given;
-    const options = { levels, factor, error, keep, by, attributes, maxMemory, signal, onProgress: progress.update };
+    const options = {
+      levels,
+      factor,
+      error,
+      keep,
+      by,
+      attributes,
+      maxMemory,
+      signal,
+      onProgress: progress.update,
+      pool: createPool(),
+    };
     if (given["dry-run"]) {
       const plans = await planLevels((await place.match.open()) as ZarrVectors, options);
       if (output.json) output.document({ dryRun: true, levels: plans });

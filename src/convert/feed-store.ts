@@ -1,9 +1,11 @@
 /** A feed becomes a store of Zarr Vectors: one level, batch by batch. */
 import { createZarrVectors } from "../format/zarr-vectors/write/write.js";
+import type { PyramidOptions } from "../pyramid/index.js";
 import type { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
 import { type Feed, MEMORY, notesOf } from "./feed.js";
+import { committed } from "./levels.js";
 import { refuseLosses } from "./losses.js";
 import { type ConvertVectorsOptions, fits, inRoom } from "./vectors.js";
 
@@ -12,6 +14,7 @@ export function writeFeed(
   store: Store,
   at: Prefix,
   options: ConvertVectorsOptions = {},
+  pyramid?: PyramidOptions,
 ): Promise<ConvertReport> {
   const { signal, limits, formatVersion, codecs, sharding, dtype, ids, maxMemory = MEMORY } = options;
   const { geometry, axes, headers, layout, linkWidth, hasObjects } = feed;
@@ -56,8 +59,9 @@ export function writeFeed(
           groups.columns,
         );
       refuseLosses(options, feed.losses); // of which there may be more now
-      await writer.commit();
-      return { chunksCopied: 0, chunksRecoded: 1, vertices, objects, losses: [...feed.losses], ...notesOf(feed) };
+      const { dataset: _, ...levels } = await committed(writer, pyramid);
+      const losses = [...feed.losses];
+      return { chunksCopied: 0, chunksRecoded: 1, vertices, objects, losses, ...levels, ...notesOf(feed) };
     } catch (error) {
       await writer.abort();
       throw error;

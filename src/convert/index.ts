@@ -5,6 +5,7 @@ import { refuseOverlap } from "../format/zarr/room.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import type { Query, Selection, VectorDataset } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
+import type { PyramidOptions } from "../pyramid/index.js";
 import { Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import type { Location, LocationOptions } from "../store/open.js";
@@ -17,7 +18,7 @@ import type { ManyOptions } from "./feed-many.js";
 import { convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
 import { jobOf } from "./job.js";
-import { addLevels, finest, isZip, levelsWanted } from "./levels.js";
+import { addLevels, elsewhere, finest, isZip, levelsWanted } from "./levels.js";
 import { refuseLosses } from "./losses.js";
 import {
   arrayOptions,
@@ -90,6 +91,8 @@ export function converter(
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
+    // Of what is written in parts, coarser levels come when all are there; else they are there when the store is.
+    const [early, late] = share === undefined && finish !== true ? [levels, undefined] : [undefined, levels];
     const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
     const feed = (): Promise<Feed> =>
       feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
@@ -97,9 +100,17 @@ export function converter(
     const inStore = (work: (location: Location) => Promise<ConvertReport>): Promise<ConvertReport> =>
       into(openLocation, target, options, async (location) => {
         const { inStage } = await import("./stage.js");
-        const job = await jobOf(openLocation, dataset, { ...options, query, attributes, pyramid, skipBad: onBad && true });
+        const job = await jobOf(openLocation, dataset, {
+          ...options,
+          query,
+          attributes,
+          pyramid,
+          skipBad: onBad && true,
+        });
         const { signal, overwrite } = options;
-        const more = levels && ((report: ConvertReport) => addLevels(report, location, levels));
+        if (early !== undefined && isZip(target) && resume !== true)
+          return elsewhere(location, await placeFor(temporary), work);
+        const more = late && ((report: ConvertReport) => addLevels(report, location, late));
         return inStage(location, job, { ...sharing, signal, overwrite }, work, more);
       });
     if (kind !== undefined || isParticleFile(target, options.to)) refuseSharing(target, sharing);
@@ -125,7 +136,7 @@ export function converter(
     refuse({ ascii }, `${target} is no single file, and is not written`);
     if (isMany(dataset) || [query, attributes, tracts].some((asked) => asked !== undefined)) {
       const data = await feed();
-      return inStore(({ store, at }) => feedInto(data, store, at, options, temporary));
+      return inStore(({ store, at }) => feedInto(data, store, at, options, temporary, early));
     }
     const { link } = options;
     const linked =
@@ -136,7 +147,7 @@ export function converter(
       throw new Unsupported(`${target} cannot be written in parts with coarser scales, which are made of all of it`, {
         where: target,
       });
-    const report = await inStore(({ store, at }) => convertInto(dataset, store, at, options));
+    const report = await inStore(({ store, at }) => convertInto(dataset, store, at, options, early));
     if (share === undefined) await linked?.();
     return report;
   };
@@ -220,6 +231,9 @@ function geometryOf(dataset: Dataset): VectorDataset {
   });
 }
 
+const placeFor = async (temporary: Temporary | undefined) =>
+  (await temporary?.folder()) ?? { store: memoryStore(), remove: async () => {} };
+
 /** What is not in a store becomes one first, where the target wants to ask for it again and again. */
 async function feedInto(
   feed: Feed,
@@ -227,14 +241,15 @@ async function feedInto(
   at: Prefix,
   options: ConvertToOptions,
   temporary: Temporary | undefined,
+  pyramid: PyramidOptions | undefined,
 ): Promise<ConvertReport> {
   const { writeFeed } = await import("./feed-store.js");
   for (const one of feed.origins ?? [feed]) refuseOverlap(one, store, at);
   if ((options.to ?? "zarr-vectors") === "zarr-vectors")
-    return writeFeed(feed, store, at, vectorOptions(feed, options));
+    return writeFeed(feed, store, at, vectorOptions(feed, options), pyramid);
   const { openZarrVectors } = await import("../format/zarr-vectors/index.js");
   const { signal, limits, maxMemory } = options;
-  const place = (await temporary?.folder()) ?? { store: memoryStore(), remove: async () => {} };
+  const place = await placeFor(temporary);
   try {
     const { losses, notes = [] } = await writeFeed(feed, place.store, Prefix.root, { signal, limits, maxMemory });
     refuseLosses(options, losses);
@@ -251,12 +266,13 @@ async function convertInto(
   store: Store,
   at: Prefix,
   options: ConvertToOptions,
+  pyramid?: PyramidOptions,
 ): Promise<ConvertReport> {
   if (dataset.kind === "vectors" && options.to === "precomputed") {
     const { convertToPrecomputed } = await import("./precomputed/index.js");
     return convertToPrecomputed(dataset, store, at, publishOptions(dataset, options));
   }
-  if (dataset.kind === "vectors") return convertVectors(dataset, store, at, vectorOptions(dataset, options));
+  if (dataset.kind === "vectors") return convertVectors(dataset, store, at, vectorOptions(dataset, options), pyramid);
   if (dataset.kind === "group")
     return (await convertTree(treeOf(dataset), store, at, arrayOptions(dataset, options))).report;
   const lost = levelsLost(dataset);

@@ -17,6 +17,7 @@ import {
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
 import type { Batch, Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
+import type { PyramidOptions } from "../pyramid/index.js";
 import { select } from "../query/select.js";
 import { LOGS, Prefix } from "../store/key.js";
 import { type ScratchPlace, scratchIn } from "../store/scratch.js";
@@ -26,6 +27,7 @@ import { byObject } from "./by-object.js";
 import { Seen, unseenObjects } from "./empty.js";
 import { MEMORY, readingWithin } from "./feed.js";
 import { journaled } from "./journal.js";
+import { committed } from "./levels.js";
 import { refuseLosses, type Strictness } from "./losses.js";
 
 /** What the target is to be; everything else is as in the source. */
@@ -40,17 +42,18 @@ export interface ConvertVectorsOptions
   readonly overwrite?: boolean | undefined;
 }
 
-/** Into an empty place, or one whose dataset may go. */
+/** Into an empty place, or one whose dataset may go; `pyramid`: with coarser levels that are built of the finest, and no others. */
 export async function convertVectors(
   source: VectorDataset,
   store: Store,
   at: Prefix,
   options: ConvertVectorsOptions = {},
+  pyramid?: PyramidOptions,
 ): Promise<ConvertReport> {
   refuseOverlap(source, store, at);
   return inRoom(store, at, options, async () => {
-    if (!keepsChunks(source, options)) return streamed(source, store, at, options);
-    const report = await copied(source as ZarrVectors, store, at, options);
+    if (!keepsChunks(source, options)) return streamed(source, store, at, options, pyramid);
+    const report = await copied(source as ZarrVectors, store, at, options, pyramid);
     refuseLosses(options, report.losses);
     return report;
   });
@@ -78,15 +81,20 @@ async function copied(
   store: Store,
   at: Prefix,
   options: ConvertVectorsOptions,
+  pyramid: PyramidOptions | undefined,
 ): Promise<ConvertReport> {
   const { formatVersion, codecs, sharding, ids } = options;
   const description: CopyDescription = { formatVersion, codecs, sharding, ids };
   const copying = {
     ...options,
     limits: readingWithin({ ...options, maxMemory: (options.maxMemory ?? MEMORY) / 2 }).limits,
+    levels: pyramid && [0],
   };
   const { chunks, vertices, objects, losses } = await copyStore(source, store, at, description, copying);
-  return { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
+  const report = { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
+  if (pyramid === undefined) return report;
+  const { buildPyramid } = await import("../pyramid/build.js");
+  return { ...report, ...(await buildPyramid(store, at, pyramid)) };
 }
 
 /** Level by level, batch by batch. */
@@ -95,6 +103,7 @@ async function streamed(
   store: Store,
   at: Prefix,
   options: ConvertVectorsOptions,
+  pyramid: PyramidOptions | undefined,
 ): Promise<ConvertReport> {
   const { signal, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
   const { batchVertices = 1, ...reading } = readingWithin(options);
@@ -109,7 +118,8 @@ async function streamed(
   const own =
     source.format === "zarr-vectors" ? await ownWords(source as ZarrVectors, formatVersion, reading, lose) : {};
   const { binShape } = source.levels[0]!;
-  // Where nobody knows where things lie before they are read, chunks are chosen when everything is there.
+  // Where nobody knows where things lie before they are read, chunks are chosen when everything is there. Files are like that, and are
+  // read piece by piece, of which none is kept for long: most of the memory is the writer's.
   const scattered = !binShape.every(Number.isFinite);
   const headers = await source.headers(reading);
   const writer = await createZarrVectors(
@@ -132,7 +142,7 @@ async function streamed(
       ...own,
       links: level.linkWidth > 0 ? { ...own.links, width: level.linkWidth } : undefined,
     },
-    { signal, limits, maxMemory: maxMemory / 2 },
+    { signal, limits, maxMemory: (scattered ? 7 / 8 : 1 / 2) * maxMemory },
   );
   try {
     const [vertices, objects] = [{ done: 0 }, { done: 0 }];
@@ -148,15 +158,16 @@ async function streamed(
       aside,
     };
     await copyStreamed(copy, 0, writer, own.sharedFragments === true);
-    for (const { level: number } of source.levels.slice(1)) {
+    for (const { level: number } of pyramid === undefined ? source.levels.slice(1) : []) {
       const description = await coarserOf(copy, number, level);
       if (description === undefined) continue;
       const shares = description.sharedFragments !== undefined;
       await copyStreamed(copy, number, writer.level(number, description), shares);
     }
     refuseLosses(options, losses);
-    const { levels } = await writer.commit();
-    return { chunksCopied: 0, chunksRecoded: levels.length, vertices: vertices.done, objects: objects.done, losses };
+    const { dataset, ...built } = await committed(writer, pyramid);
+    const chunksRecoded = dataset.levels.length;
+    return { chunksCopied: 0, chunksRecoded, vertices: vertices.done, objects: objects.done, losses, ...built };
   } catch (error) {
     await writer.abort();
     throw error;

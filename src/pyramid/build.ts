@@ -1,7 +1,8 @@
 /**
- * A pyramid for a store: its finest level is read once, batch by batch, and every batch goes to all coarser levels, each made from
- * it and not from the level before, so that errors do not add up. All levels appear at once, or none. Every batch and level is a
- * task for a worker; what comes of them is the same however many there are.
+ * A pyramid for a store: its finest level is read once, batch by batch, and every batch goes to all coarser levels. Each is made from
+ * it and not from the level before, so that errors do not add up; but for meshes, of which the coarser is made from the finer in a
+ * fraction of the time: there the squares of errors add up, as the quadrics do that measure them, and are allowed for. All levels
+ * appear at once, or none. Every batch and level is a task for a worker; what comes of them is the same however many there are.
  */
 import { InvalidInput } from "../errors.js";
 import { editZarrVectors } from "../format/zarr-vectors/edit/edit.js";
@@ -77,11 +78,19 @@ export async function coarserLevels(
   const { binShape, chunkShape, vertices: total = 0 } = await dataset.describe(0, reading);
   const isCloud = geometry === "points" && (await dataset.source(0, reading)).objects === undefined;
   const made = plans.map(() => ({ vertices: 0, objects: 0, error: 0 }));
+  const chained = geometry === "mesh";
 
   async function coarser(batch: Batch, level: number): Promise<Made> {
     const kept = chosen[level] === undefined ? batch : onlyObjects(batch, (id) => chosen[level]!.has(id));
-    const stays = await thinned(kept, plans[level]!.error, pool, signal);
+    const stays = await thinned(kept, plans[level]!.step, pool, signal);
     return { batch: coarseBatch(kept, stays), error: stays.error };
+  }
+  /** What a batch is on every level. */
+  async function onAll(batch: Batch): Promise<Made[]> {
+    if (!chained) return Promise.all(plans.map((_, i) => coarser(batch, i)));
+    const all: Made[] = [];
+    for (let i = 0; i < plans.length; i++) all.push(await coarser(all[i - 1]?.batch ?? batch, i));
+    return all;
   }
   async function put(level: number, { batch, error }: Made, writer: VectorLevelWriter): Promise<void> {
     const own = made[level]!;
@@ -115,7 +124,7 @@ export async function coarserLevels(
       for await (const batch of piecesOf(dataset, options)) {
         if (clouds !== undefined) for (const [i, cloud] of clouds.entries()) await cloud.add(batch, writers[i]!);
         else {
-          const next = Promise.all(plans.map((_, i) => coarser(batch, i)));
+          const next = onAll(batch);
           next.catch(() => {}); // heard when its turn comes
           ahead.push(next);
           if (ahead.length > pool.size) await write(ahead.shift()!);
@@ -129,7 +138,14 @@ export async function coarserLevels(
         await carryGroups(dataset, chosen[i], writer, options);
       }
     },
-    report: () => ({ levels: made.map((own, i) => ({ level: i + 1, ...own, allowed: plans[i]!.error })) }),
+    report: () => ({
+      levels: made.map((own, i) => ({
+        level: i + 1,
+        ...own,
+        error: chained ? Math.hypot(...made.slice(0, i + 1).map(({ error }) => error)) : own.error,
+        allowed: plans[i]!.error,
+      })),
+    }),
   };
 }
 

@@ -25,10 +25,14 @@ export async function chooseObjects(
   if (levels.every(({ share }) => share === 1)) return levels.map(() => undefined);
   const ids = [...(await dataset.objectIds(0, options))];
   const ranked = await rank(dataset, ids, by, levels, options);
-  return levels.map(({ share }, i) => {
+  const chosen: Set<bigint>[] = [];
+  for (const [i, { share }] of levels.entries()) {
     const count = Math.max(Math.min(1, ids.length), Math.round(share * ids.length));
-    return new Set(ranked(i).slice(0, count));
-  });
+    const finer = chosen[i - 1]; // what a level has, those before it have
+    const left = finer === undefined ? ranked(i) : ranked(i).filter((id) => finer.has(id));
+    chosen.push(new Set(left.slice(0, count)));
+  }
+  return chosen;
 }
 
 const word = new BigUint64Array(1);

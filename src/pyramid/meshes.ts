@@ -99,19 +99,23 @@ function byObject({ positions, dims, parts, objects, links }: Fine): Uint32Array
 
 /** From 0 to 1 along the longest side: float32 holds that well wherever the mesh lies. */
 function normalized(positions: Fine["positions"], vertices: Uint32Array) {
-  const min = [Infinity, Infinity, Infinity];
-  const max = [-Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < vertices.length; i++)
-    for (let axis = 0; axis < 3; axis++) {
-      const value = positions[3 * vertices[i]! + axis]!;
-      min[axis] = Math.min(min[axis]!, value);
-      max[axis] = Math.max(max[axis]!, value);
-    }
-  const size = Math.max(...max.map((value, axis) => value - min[axis]!));
   const points = new Float32Array(3 * vertices.length);
-  for (let i = 0; i < vertices.length; i++)
-    for (let axis = 0; axis < 3; axis++)
-      points[3 * i + axis] = (positions[3 * vertices[i]! + axis]! - min[axis]!) / size;
+  const lows = [0, 0, 0];
+  let size = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    let [low, high] = [Infinity, -Infinity];
+    for (let i = 0; i < vertices.length; i++) {
+      const value = positions[3 * vertices[i]! + axis]!;
+      if (!(value >= low)) low = value; // also where it is no number
+      if (!(value <= high)) high = value;
+    }
+    lows[axis] = low;
+    size = Math.max(size, high - low);
+  }
+  for (let axis = 0; axis < 3; axis++) {
+    const low = lows[axis]!;
+    for (let i = 0; i < vertices.length; i++) points[3 * i + axis] = (positions[3 * vertices[i]! + axis]! - low) / size;
+  }
   return { points, size };
 }
 

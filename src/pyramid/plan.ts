@@ -37,8 +37,10 @@ export type Choice = "even" | "length" | "coverage" | "group" | { readonly weigh
 
 /** A level that is to be made. */
 export interface LevelPlan {
-  /** Of points the sides of bins, else how far. */
+  /** How far vertices may be from what stays; of points the diagonal of a bin. */
   readonly error: number;
+  /** How much of that may come from making this level: of meshes, what those before it leave. */
+  readonly step: number;
   readonly bin: readonly number[];
   /** How many chunks of level 0 a chunk is. */
   readonly chunkScale: number;
@@ -83,10 +85,12 @@ export async function planLevels(dataset: VectorDataset, options: PyramidOptions
       const bin = chunkShape.map(
         (size) => (size * chunkScale) / Math.max(1, Math.ceil((size * chunkScale) / (2 * own))),
       );
-      return { error: own, bin, chunkScale, share: keep ** (i + 1) };
+      const step = geometry === "mesh" && i > 0 ? own * Math.sqrt(1 - factor ** -2) : own;
+      return { error: own, step, bin, chunkScale, share: keep ** (i + 1) };
     }
     const bins = binsOf(chunkShape, looked.perChunk, error, factor ** i, chunkScale);
-    return { error: Math.hypot(...bins), bin: bins, chunkScale, share: 1 };
+    const diagonal = Math.hypot(...bins);
+    return { error: diagonal, step: diagonal, bin: bins, chunkScale, share: 1 };
   });
 }
 

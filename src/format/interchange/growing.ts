@@ -8,12 +8,16 @@ export class Growing<T extends Uint32Array | Float64Array> {
   }
 
   push(value: number): void {
-    if (this.length === this.values.length) {
-      const grown = new (this.values.constructor as new (length: number) => T)(2 * this.length + 1024);
-      grown.set(this.values);
-      this.values = grown;
-    }
+    if (this.length === this.values.length) this.reserve(1);
     this.values[this.length++] = value;
+  }
+
+  /** Makes room for so many more, which may then be put into `values` by hand. */
+  reserve(more: number): void {
+    if (this.length + more <= this.values.length) return;
+    const grown = new (this.values.constructor as new (length: number) => T)(2 * this.length + more + 1024);
+    grown.set(this.values);
+    this.values = grown;
   }
 
   /** What has come so far, in memory of its own. */

@@ -12,6 +12,7 @@
  */
 import { Corrupt } from "../../errors.js";
 import { Growing } from "./growing.js";
+import { plainFaces, plainVertices } from "./obj-plain.js";
 import { Scanner } from "./text.js";
 
 /** Lists of corners: list i has the corners offsets[i] up to offsets[i + 1]. */
@@ -87,7 +88,24 @@ export function parseObj(bytes: Uint8Array, where: string): ObjLines {
     }
   };
 
+  /** Lines of the usual form, as many as there are. */
+  const plain = (): void => {
+    const before = [positions.length, faces.vertex.length] as const;
+    scanner.at = plainVertices(bytes, scanner.at, positions);
+    for (let i = before[0]; i < positions.length; i += 3) {
+      vertexSection.push(section);
+      vertexLine.push(scanner.line++);
+    }
+    scanner.at = plainFaces(bytes, scanner.at, faces.vertex);
+    for (let end = before[1] + 3; end <= faces.vertex.length; end += 3) {
+      faces.offsets.push(end);
+      faces.section.push(section);
+      faces.line.push(scanner.line++);
+    }
+  };
+
   do {
+    plain();
     if (scanner.ends()) continue;
     const at = scanner.at;
     const [first, second = NEWLINE] = [bytes[at]!, bytes[at + 1]];

@@ -31,8 +31,10 @@ export async function copyLinks(
     ...(await nodes.children("links", options)),
     ...(await nodes.children("cross_chunk_links", options)),
   ];
-  const deltas = new Set(families.map(Delta.parse).filter((delta) => delta !== undefined && delta !== 0));
-  for (const delta of deltas) await copyBetween(copy, delta!);
+  const leads = (delta: number | undefined): delta is number =>
+    delta !== undefined && delta !== 0 && opened.levels.includes(meta.level + delta);
+  const deltas = new Set(families.map(Delta.parse).filter(leads));
+  for (const delta of deltas) await copyBetween(copy, delta);
   if (deltas.size > 0 && !present.includes("links")) await arrays.document("links", groupDocument());
   return { present, between: deltas.size > 0 };
 }

@@ -35,6 +35,8 @@ export type CopyDescription = Pick<
 export interface CopyOptions extends ReadOptions {
   /** Bytes that may be held, roughly; 256 MiB unless told. */
   readonly maxMemory?: number | undefined;
+  /** Only these levels, and the links between them; all unless told. */
+  readonly levels?: readonly number[] | undefined;
 }
 
 /** What was copied, and what could not be. */
@@ -72,7 +74,11 @@ export async function copyStore(
 ): Promise<CopyReport> {
   const { signal, maxMemory = MEMORY, onProgress } = options;
   // Positions as they are stored: what is to be added to them is kept beside them.
-  const opened: OpenedStore = { ...source, root: { ...source.root, coordinateOffset: undefined } };
+  const opened: OpenedStore = {
+    ...source,
+    levels: options.levels ?? source.levels,
+    root: { ...source.root, coordinateOffset: undefined },
+  };
   const { root } = opened;
   const report: CopyReport = { chunks: 0, vertices: 0, objects: 0, losses: [] };
   const lose = (sentence: string): void => void report.losses.push(`${source.url}: ${sentence}`);
