@@ -6,7 +6,7 @@
  *   csv      id, type, name, a column for each coefficient that any of them has, then the attributes
  */
 import { encodeUtf8 } from "../bytes/text.js";
-import { InvalidInput, NotFound } from "../errors.js";
+import { NotFound } from "../errors.js";
 import type { Parametric } from "../model/vectors.js";
 import { channelTitles, rowOf } from "./columns.js";
 import { openSink } from "./sink.js";
@@ -38,7 +38,7 @@ export function chosenOf({ objects, groups }: Parametric, { object, group, limit
 export async function writeParametric(
   parametric: Parametric,
   asked: Asked,
-  target: { readonly file: string; readonly extension: "json" | "ndjson" | "csv" | "npy"; readonly overwrite: boolean },
+  target: { readonly file: string; readonly extension: "json" | "ndjson" | "csv"; readonly overwrite: boolean },
   session: Session,
 ): Promise<void> {
   const ids = chosenOf(parametric, asked);
@@ -52,8 +52,7 @@ export async function writeParametric(
   }
 }
 
-function textOf(parametric: Parametric, ids: readonly number[], extension: "json" | "ndjson" | "csv" | "npy"): string {
-  if (extension === "npy") throw new InvalidInput("parametric objects have no positions: .npy cannot hold them");
+function textOf(parametric: Parametric, ids: readonly number[], extension: "json" | "ndjson" | "csv"): string {
   if (extension === "csv") return csvOf(parametric, ids);
   const items = ids.map((id) => jsonOf(itemOf(parametric, id)));
   if (extension === "ndjson") return items.map((item) => `${item}\n`).join("");

@@ -7,8 +7,8 @@ import type { SnapshotDataset } from "../format/snapshot/dataset.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { temporary } from "../store/temporary.js";
 import { choice, count, flag, flagOr, id, list, numbers, sizes, text, type Values, value } from "./args.js";
-import { type BatchWriter, csvWriter, itemsWriter, npyWriter } from "./batch-text.js";
 import { chosenOf, writeParametric } from "./get-parametric.js";
+import { itemsWriter } from "./items-text.js";
 import { bytesText, counted } from "./output.js";
 import { heldBack, openSink } from "./sink.js";
 import type { ExitCode, Session } from "./verb.js";
@@ -61,8 +61,9 @@ type Given = Values<typeof vectorOptions>;
 /** Where the result goes, and as what. */
 export interface Target {
   readonly file: string;
-  readonly extension: "json" | "ndjson" | "csv" | "npy" | "hdf5";
-  /** Instead: a file of other software. */
+  /** "json", "ndjson", "hdf5", or the id of a kind of file. */
+  readonly extension: string;
+  /** A file of other software. */
   readonly kind?: Kind | undefined;
   readonly ascii?: boolean | undefined;
   readonly strict?: boolean | undefined;
@@ -82,10 +83,11 @@ export async function getVectors(
     const selection = dataset.select(queryOf(given));
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
-    else if (target.kind !== undefined) await writeFile(dataset, selection.query, given, target, target.kind, session);
+    else if (target.kind !== undefined) await writeFile(dataset, selection, given, target, target.kind, session);
     else if (target.extension === "hdf5") await writeSnapshot(dataset, selection.query, given, target, session);
     else await write(dataset, selection, given, target, session);
-    for (const note of dataset.notes) session.output.remark(`note: ${note}`);
+    for (const note of dataset.notes)
+      if (target.kind === undefined || dataset.losses?.includes(note) !== true) session.output.remark(`note: ${note}`);
     if (parametric !== undefined && given.geometry === undefined)
       session.output.remark(`note: there are parametric objects as well; --geometry parametric has them`);
     return 0;
@@ -101,6 +103,8 @@ export async function getVectors(
 const isNothingElse = ({ levels }: VectorDataset, { geometry }: Given): boolean =>
   geometry === undefined && levels.every(({ vertices }) => vertices === 0);
 
+const PARAMETRIC = ["json", "ndjson", "csv"] as const;
+
 async function getParametric(
   parametric: Parametric | undefined,
   given: Given,
@@ -113,9 +117,9 @@ async function getParametric(
   if (wrong !== undefined)
     throw new InvalidInput(`--${wrong} has no meaning for parametric objects, which lie outside of levels and space`);
   if (parametric === undefined) throw new InvalidInput("there are no parametric objects");
-  const { extension, kind } = target;
-  if (kind !== undefined) throw new InvalidInput(`parametric objects do not go to ${kind.name}`);
-  if (extension === "hdf5") throw new InvalidInput("parametric objects do not go to .hdf5, which is for particles");
+  const extension = PARAMETRIC.find((own) => own === target.extension);
+  if (extension === undefined)
+    throw new InvalidInput(`parametric objects go to ${PARAMETRIC.join(", ")}, not to ${target.extension}`);
   if (!count) await writeParametric(parametric, { object, group, limit }, { ...target, extension }, session);
   else {
     const objects = chosenOf(parametric, { object, group, limit }).length;
@@ -177,16 +181,21 @@ async function write(
   dataset: VectorDataset,
   selection: Selection,
   { attributes, requests }: Given,
-  target: Target,
+  { file, extension, overwrite }: Target,
   session: Session,
 ): Promise<void> {
   const { signal } = session;
-  const writer = await writerOf(dataset, selection, attributes, target, session);
-  const batches = selection.batches({ signal, requests, attributes: target.extension === "npy" ? [] : attributes });
-  const answer = batches[Symbol.asyncIterator]();
+  const units = dataset.axes.map(({ unit }) => unit ?? null);
+  const writer = itemsWriter(extension === "ndjson", {
+    level: await selection.level({ signal }),
+    geometry: selection.query.geometry ?? dataset.geometries[0] ?? "points",
+    axes: dataset.axes.map(({ name }) => name),
+    ...(units.some((unit) => unit !== null) ? { units } : {}),
+  });
+  const answer = selection.batches({ signal, requests, attributes })[Symbol.asyncIterator]();
   let next = await answer.next();
   const tell = teller(selection, session);
-  const sink = await openSink(target.file, target.overwrite, session);
+  const sink = await openSink(file, overwrite, session);
   try {
     await sink.write(writer.head(next.value));
     for (; !next.done; next = await answer.next()) {
@@ -203,17 +212,23 @@ async function write(
   }
 }
 
-/** A file of other software, as by `convert`. */
+/** A file of other software, as by `convert`, of one level. */
 async function writeFile(
   dataset: VectorDataset,
-  query: Query,
-  { attributes }: Given,
+  selection: Selection,
+  { attributes, requests }: Given,
   { file, overwrite, ascii, strict }: Target,
   kind: Kind,
   session: Session,
 ): Promise<void> {
   const { signal, report, output } = session;
-  const feed = await feedOf(dataset, query, { signal, attributes, onProgress: report.update });
+  const query = {
+    ...selection.query,
+    level: await selection.level({ signal }),
+    maxVertices: undefined,
+    resolution: undefined,
+  };
+  const feed = await feedOf(dataset, query, { signal, attributes, requests, onProgress: report.update });
   const sink = await openSink(file, overwrite, session);
   const gzip = /\.gz$/i.test(file);
   const held = file === "-" && strict === true ? heldBack(sink) : sink;
@@ -240,43 +255,6 @@ async function writeSnapshot(
   } finally {
     await sink.abort();
   }
-}
-
-async function writerOf(
-  dataset: VectorDataset,
-  selection: Selection,
-  attributes: readonly string[] | undefined,
-  { file, extension }: Target,
-  { output, signal }: Session,
-): Promise<BatchWriter> {
-  const axes = dataset.axes.map(({ name }) => name);
-  const units = dataset.axes.map(({ unit }) => unit ?? null);
-  const geometry = selection.query.geometry ?? dataset.geometries[0] ?? "points";
-  const level = await selection.level({ signal });
-  if (extension === "json" || extension === "ndjson")
-    return itemsWriter(extension === "ndjson", {
-      level,
-      geometry,
-      axes,
-      ...(units.some((unit) => unit !== null) ? { units } : {}),
-    });
-  const { linkWidth, objects } = await dataset.source(level, { signal }, geometry);
-  const where = file === "-" ? extension : file;
-  if (extension === "npy") {
-    if (objects !== undefined)
-      output.remark(
-        `note: ${where} has positions only, without objects and attributes; csv, json and ndjson have them`,
-      );
-    return npyWriter((await selection.count({ signal, exact: true })).vertices, axes.length);
-  }
-  if (linkWidth > 0 && (geometry === "mesh" || geometry === "graph" || geometry === "skeletons"))
-    output.remark(`note: ${where} has vertices only; json and ndjson also have what joins them`);
-  const schema = await dataset.schema(level, { signal });
-  const asked = (domain: "vertex" | "object") =>
-    schema[domain].filter(
-      ({ name }) => attributes === undefined || [name, `${domain}.${name}`].some((own) => attributes.includes(own)),
-    );
-  return csvWriter(axes, { vertex: asked("vertex"), object: asked("object") });
 }
 
 /** How far it is. How much there will be is asked only when it takes long: that has a price of its own. */

@@ -23,10 +23,12 @@ import { tableOf, tableOptions } from "./table-options.js";
 import { type ArrayText, csvText, jsonText } from "./text.js";
 import { type ExitCode, type Session, verb } from "./verb.js";
 
-/** What is written here; all other kinds of files are written as by `convert`. */
-const EXTENSIONS = ["json", "ndjson", "csv", "npy", "hdf5"] as const;
-type Extension = (typeof EXTENSIONS)[number];
-const KINDS = [...EXTENSIONS, ...kinds.map(({ id }) => id).filter((id) => !isOwn(id))];
+/** What arrays are written as. */
+const ARRAYS = ["json", "csv", "npy"] as const;
+type Extension = (typeof ARRAYS)[number];
+/** Geometry is written as by `convert`, but for these. */
+const OWN = ["json", "ndjson", "hdf5"];
+const KINDS = [...OWN, ...kinds.map(({ id }) => id)];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
 const PIECE = 16 << 20; // bytes of a raw value at a time
@@ -57,9 +59,9 @@ const options = {
 export const get = verb({
   about:
     "Without -o the result goes to stdout: arrays as CSV, geometry as JSON. In text, integers beyond 2^53 are strings in " +
-    "JSON, dates are ISO 8601, raw bytes are hex, floats have the fewest digits that give them again. CSV of geometry is " +
-    "a row per vertex, NDJSON a line per object or point, .npy only positions. Geometry goes to the files of other software " +
-    "as well; what they cannot hold is told.",
+    "JSON, dates are ISO 8601, raw bytes are hex, floats have the fewest digits that give them again. NDJSON is a line per object " +
+    "or point. All other files of geometry are those that convert writes of the same level: CSV has a row per vertex, of lines per " +
+    "line, .npy only positions; what they cannot hold is told.",
   options,
   examples: [
     ["octavo get data.zarr --slice 0,:,: -o plane.npy", "one plane of an array, for numpy"],
@@ -94,16 +96,16 @@ export const get = verb({
     if (dataset.kind === "vectors") {
       refuse(given, Object.keys(arrayOptions), url!, "geometry");
       const { overwrite, ascii, strict } = given;
-      const extension = named !== undefined && isOwn(named) ? named : "json";
-      const kind = named === extension ? undefined : kinds.find(({ id }) => id === named);
-      const target = { file, extension, kind, overwrite, ascii, strict };
+      const kind = kinds.find(({ id }) => id === named);
+      const target = { file, extension: named ?? "json", kind, overwrite, ascii, strict };
       code = await getVectors(dataset, given, target, session);
     } else {
       const foreign = Object.keys(vectorOptions).filter((name) => name !== "level");
       refuse(given, foreign, url!, `${dataset.kind === "array" ? "an array" : "a group"}`);
-      const extension = named ?? (session.output.json ? "json" : "csv");
-      if (!isOwn(extension))
-        throw new InvalidInput(`${url} is no geometry, and only that goes to ${extension}`, {
+      const wanted = named ?? (session.output.json ? "json" : "csv");
+      const extension = ARRAYS.find((own) => own === wanted);
+      if (extension === undefined)
+        throw new InvalidInput(`${url} is no geometry, and only that goes to ${wanted}`, {
           hint: "arrays go to .npy, .json and .csv",
         });
       await getArray(levelOf(arrayOf(dataset, url!), given.level), { file, extension }, given, session);
@@ -156,19 +158,14 @@ async function getArray(
   }
 }
 
-/** Those of this verb go first: its CSV is the same for arrays and geometry. */
 function kindOf(file: string): string {
   const given = /\.([^./]+)$/.exec(file)?.[1]?.toLowerCase() ?? "";
-  const found = isOwn(given) ? given : kindNamed(file)?.id;
+  const found = OWN.includes(given) ? given : kindNamed(file)?.id;
   if (found !== undefined) return found;
   throw new InvalidInput(
     `${file} does not end in ${KINDS.map((known) => `.${known}`).join(", ")}`,
     nearest(given, KINDS),
   );
-}
-
-function isOwn(kind: string): kind is Extension {
-  return EXTENSIONS.some((known) => known === kind);
 }
 
 function arrayOf(dataset: ArrayDataset | GroupDataset, url: string): ArrayDataset {
@@ -184,11 +181,6 @@ interface Writer {
 }
 
 function writerOf(extension: Extension, shape: readonly number[], dtype: NdArray["dtype"]): Writer {
-  if (extension === "ndjson")
-    throw new InvalidInput("an array has no objects to put on lines: .ndjson is for geometry", {
-      hint: "arrays go to .npy, .json and .csv",
-    });
-  if (extension === "hdf5") throw new InvalidInput("an array does not go to .hdf5, which is for particles");
   if (extension === "npy") {
     const head = writeNpy({ shape, dtype, data: new Uint8Array() }); // refuses what .npy cannot hold, before anything is read
     return { head: () => head, block: ({ data }) => [data as Uint8Array], tail: () => new Uint8Array() };

@@ -51,7 +51,7 @@ export function* itemsOf(batch: Batch): Generator<Iterable<string>> {
 const attributes = (columns: Columns, row: number) => (columns.size === 0 ? {} : { attributes: rowOf(columns, row) });
 
 /** How to read the position of a vertex, in the fewest digits that give it again. */
-export function positionReader({ positions, dims }: Batch): (vertex: number) => number[] {
+function positionReader({ positions, dims }: Batch): (vertex: number) => number[] {
   const single = positions instanceof Float32Array;
   return (vertex) =>
     Array.from(positions.subarray(vertex * dims, (vertex + 1) * dims), (at) => (single ? shortest(at) : at));

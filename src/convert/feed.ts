@@ -44,9 +44,10 @@ export const MEMORY = 256 << 20;
 const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
 
 /** How much a batch may be, and what a reader may keep: half of the memory is the writer's. */
-export function readingWithin({ signal, limits, maxMemory = MEMORY }: FeedOptions): SelectOptions {
+export function readingWithin({ signal, limits, requests, maxMemory = MEMORY }: FeedOptions): SelectOptions {
   return {
     signal,
+    requests,
     limits: { ...limits, keptBytes: Math.min(maxMemory / 2, withLimits(limits).keptBytes) },
     batchVertices: Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX))),
   };
@@ -87,7 +88,10 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     all[domain].filter(
       ({ name }) => attributes === undefined || [name, `${domain}.${name}`].some((own) => attributes.includes(own)),
     );
-  const losses = [...(dataset.losses ?? []).map((loss) => `${url}: ${loss}`), ...further.map((other) => `${url}: the ${other} beside the ${geometry}`)];
+  const losses = [
+    ...(dataset.losses ?? []).map((loss) => `${url}: ${loss}`),
+    ...further.map((other) => `${url}: the ${other} beside the ${geometry}`),
+  ];
   const chosen = query.level ?? query.maxVertices ?? query.resolution;
   if (dataset.levels.length > 1 && chosen === undefined)
     losses.push(`${url}: its ${dataset.levels.length - 1} coarser levels, which can be made again from it`);

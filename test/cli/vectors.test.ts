@@ -145,8 +145,8 @@ describe("get", () => {
     ).toEqual(JSON.parse(text).items);
   });
 
-  test("CSV: a row for each vertex; floats are float32 again", async () => {
-    const text = await ok("get", lines, "--box", "20,20,60,60", "--clip", "--to", "csv");
+  test("CSV: a row for each vertex, as convert writes it", async () => {
+    const text = await ok("get", lines, "--box", "20,20,60,60", "--clip", "--to", "csv", "-q");
     expect(text).toMatchSnapshot();
     const rows = text
       .trimEnd()
@@ -157,7 +157,12 @@ describe("get", () => {
       expect([x >= 20 && x <= 60, y >= 20 && y <= 60]).toEqual([true, true]);
     }
     const { items } = await json("get", lines, "--box", "20,20,60,60", "--clip");
-    expect(rows.map((row) => row.slice(2))).toEqual(items.flatMap((item: { positions: number[][] }) => item.positions));
+    expect(Float32Array.from(rows.flatMap((row) => row.slice(2)))).toEqual(
+      Float32Array.from(items.flatMap((item: { positions: number[][] }) => item.positions.flat())),
+    );
+    const file = join(folder, "part.csv");
+    await ok("convert", lines, file, "--box", "20,20,60,60", "--clip", "-q");
+    expect(readFileSync(file, "utf8")).toBe(text);
   });
 
   test("a column for each channel, also where the store does not say how many there are", async () => {
@@ -198,7 +203,7 @@ describe("get", () => {
   test(".npy has the positions that JSON has, and says what it leaves out", async () => {
     const file = join(folder, "positions.npy");
     const { code, stderr } = await octavo(["get", lines, "-o", file]);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^note: .* has positions only/)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^loss .*: which points belong to which object$/m)]);
     const array = readNpy(readFileSync(file));
     const { items } = await json("get", lines);
     const all = items.flatMap((item: { positions: number[][] }) => item.positions);
@@ -250,7 +255,7 @@ describe("get", () => {
     const nowhere = ["get", lines, "--box", "1e6,1e6,2e6,2e6"];
     expect((await json(...nowhere)).items).toEqual([]);
     expect(await ok(...nowhere, "--to", "ndjson")).toBe("");
-    expect(await ok(...nowhere, "--to", "csv")).toBe("object,part,x,y\n");
+    expect(await ok(...nowhere, "--to", "csv", "-q")).toBe("object,part,x,y\n");
   });
 
   test.each([

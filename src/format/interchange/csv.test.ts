@@ -265,6 +265,25 @@ describe("bad input", () => {
 });
 
 describe("writing", () => {
+  it("lines have both ends: objects without vertices have no row, other parts are refused", async () => {
+    const data = await dataOf(await opened("id,start_x,start_y,end_x,end_y\n7,1,2,3,4\n8,5,6,7,8\n"));
+    const withParts = (parts: number[]) => ({
+      ...data,
+      async *batches(): AsyncGenerator<Batch> {
+        for await (const batch of data.batches())
+          yield {
+            ...batch,
+            parts: Uint32Array.from(parts),
+            objects: Int32Array.of(0, 1, 2),
+            ids: BigInt64Array.of(7n, 9n, 8n),
+          };
+      },
+    });
+    const { bytes: found } = await written(file, withParts([0, 2, 2, 4]));
+    expect(new TextDecoder().decode(found)).toBe("id,start_x,start_y,end_x,end_y\n7,1,2,3,4\n8,5,6,7,8\n");
+    await expect(written(file, withParts([0, 1, 2, 4]))).rejects.toThrow(/the object 7 has other parts/);
+  });
+
   it("a table comes back, bit by bit", async () => {
     const text = 'id,x,y,z,n,t,b\n5,0.1,2,3,-7,"a,""b""",true\n18446744073709551615,4,5.25,1e+300,8,é,false\n';
     const dataset = await opened(text);

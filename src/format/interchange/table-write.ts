@@ -9,6 +9,7 @@
  */
 import { halfToNumber } from "../../bytes/half.js";
 import { I64, U64 } from "../../bytes/u64.js";
+import { Unsupported } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Batch, Columns } from "../../model/vectors.js";
@@ -113,7 +114,7 @@ function maker(data: FileData, first: Batch | undefined, losses: string[], singl
   const object = seen(schema.object, first?.objectColumns, "object");
   for (const { name } of schema.link) losses.push(`the attribute ${name} of links`);
   const names = axes.map(({ name }) => name);
-  const hasObjects = (first?.ids.length ?? 0) > 0;
+  const hasObjects = first === undefined ? geometry !== "points" : first.ids.length > 0;
   if (geometry === "lines" && !single) return (batch) => lineRows(batch, names, vertex, object, hasObjects);
   if (geometry !== "points") losses.push(`how the vertices of ${geometry} are connected: a row is a vertex`);
   const alone = first?.parts.every((start, part) => start === part) === true && isEach(first.objects);
@@ -175,10 +176,18 @@ function lineRows(
   object: readonly AttributeInfo[],
   hasObjects: boolean,
 ) {
-  const { positions, dims, objects, ids } = batch;
+  const { positions, dims, parts, objects, ids } = batch;
   const count = positions.length / dims / 2;
   const ends = [0, 1].map((end) => Uint32Array.from({ length: count }, (_, row) => 2 * row + end));
-  const owners = Int32Array.from({ length: count }, (_, row) => objects[row] ?? -1);
+  const owners = objects.filter((_, part) => parts[part + 1]! > parts[part]!); // what has no vertices has no row
+  const odd = objects.find((_, part) => ![0, 2].includes(parts[part + 1]! - parts[part]!));
+  if (odd !== undefined)
+    throw new Unsupported(
+      `a row of a table is a line with both ends, and the object ${ids[odd] ?? ""} has other parts`,
+      {
+        hint: "Cut lines at the faces of the region with --clip; JSON holds parts of any number of vertices.",
+      },
+    );
   const fixed = hasObjects ? ["id"] : [];
   const titles = ["start", "end"];
   const taken = [...fixed, ...titles.flatMap((end) => axes.map((axis) => `${end}_${axis}`))];
