@@ -18,13 +18,13 @@ try {
   if (bytes > 0) {
     const count = writeTrk(trk, bytes);
     console.log(`TRK of ${(statSync(trk).size / 1e9).toFixed(1)} GB, ${count} streamlines, generated`);
-    tell("to a store", count, "convert", trk, store, JSON.stringify({ to: "zarr-vectors", maxMemory: 512e6 }));
+    tell("to a store", count, "convert", trk, store, JSON.stringify({ to: "zarr-vectors", chunkShape: 50 }));
     console.log(`store of ${(sizeOf(store) / 1e9).toFixed(1)} GB`);
     rmSync(trk);
     rmSync(store, { recursive: true });
   }
   if (skeletons > 0) {
-    tell("skeletons to shards", skeletons, "skeletons", `${skeletons}`, shards, JSON.stringify({ maxMemory: 256e6 }));
+    tell("skeletons to shards", skeletons, "skeletons", `${skeletons}`, shards, "{}");
     console.log(`shards of ${(sizeOf(shards) / 1e9).toFixed(1)} GB`);
   }
 } finally {
@@ -65,7 +65,7 @@ function writeTrk(path: string, size: number): number {
   const block = new Uint8Array(1 << 23);
   const words = new DataView(block.buffer);
   let [count, used, written] = [0, 1000, 0];
-  for (const walk of walks()) {
+  for (const walk of walks(300)) {
     const length = 4 + walk.byteLength;
     if (used + length > block.length || written + used >= size) {
       written += writeSync(file, block, 0, used);

@@ -27,7 +27,7 @@ async function skeletons(count: number): Promise<void> {
   const writer = await createSkeletons(fileStore(target), Prefix.root, { sharding }, options);
   const edges = Uint32Array.from({ length: 1 << 10 }, (_, i) => (i + 1) >> 1);
   let id = 1n;
-  for (const vertices of walks()) {
+  for (const vertices of walks(75)) {
     const own = edges.subarray(0, (2 * vertices.length) / 3 - 2);
     await writer.put(id, { vertices, edges: own, attributes: new Map() });
     if (id++ === BigInt(count)) break;
