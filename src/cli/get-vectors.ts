@@ -2,8 +2,7 @@
 import { feedOf } from "../convert/feed.js";
 import { convertToFile } from "../convert/files.js";
 import { InvalidInput, NotFound } from "../errors.js";
-import type { Kind } from "../format/interchange/kinds.js";
-import type { SnapshotDataset } from "../format/snapshot/dataset.js";
+import type { Target as FileTarget } from "../format/interchange/kinds.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { temporary } from "../store/temporary.js";
 import { choice, count, flag, flagOr, id, list, numbers, sizes, text, type Values, value } from "./args.js";
@@ -61,10 +60,10 @@ type Given = Values<typeof vectorOptions>;
 /** Where the result goes, and as what. */
 export interface Target {
   readonly file: string;
-  /** "json", "ndjson", "hdf5", or the id of a kind of file. */
+  /** "json", "ndjson", or the id of a kind of file. */
   readonly extension: string;
   /** A file of other software. */
-  readonly kind?: Kind | undefined;
+  readonly kind?: FileTarget | undefined;
   readonly ascii?: boolean | undefined;
   readonly strict?: boolean | undefined;
   readonly overwrite: boolean;
@@ -84,7 +83,6 @@ export async function getVectors(
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
     else if (target.kind !== undefined) await writeFile(dataset, selection, given, target, target.kind, session);
-    else if (target.extension === "hdf5") await writeSnapshot(dataset, selection.query, given, target, session);
     else await write(dataset, selection, given, target, session);
     for (const note of dataset.notes)
       if (target.kind === undefined || dataset.losses?.includes(note) !== true) session.output.remark(`note: ${note}`);
@@ -218,7 +216,7 @@ async function writeFile(
   selection: Selection,
   { attributes, requests }: Given,
   { file, overwrite, ascii, strict }: Target,
-  kind: Kind,
+  kind: FileTarget,
   session: Session,
 ): Promise<void> {
   const { signal, report, output } = session;
@@ -234,27 +232,6 @@ async function writeFile(
   const held = file === "-" && strict === true ? heldBack(sink) : sink;
   const { losses } = await convertToFile(feed, kind, held, { signal, ascii, strict, gzip, scratch: temporary.file });
   for (const loss of losses) output.remark(`${output.yellow("loss")} ${loss}`);
-}
-
-/** Points as a snapshot of particles, which is made in memory. */
-async function writeSnapshot(
-  dataset: VectorDataset,
-  query: Query,
-  { attributes }: Given,
-  { file, overwrite }: Target,
-  session: Session,
-): Promise<void> {
-  const { signal } = session;
-  const { encodeSnapshot, selectedParticles } = await import("../format/snapshot/write.js");
-  const particles = await selectedParticles(dataset, query, { signal, attributes });
-  const bytes = await encodeSnapshot([particles], (dataset as Partial<SnapshotDataset>).snapshot);
-  const sink = await openSink(file, overwrite, session);
-  try {
-    await sink.write(bytes);
-    await sink.commit();
-  } finally {
-    await sink.abort();
-  }
 }
 
 /** How far it is. How much there will be is asked only when it takes long: that has a price of its own. */

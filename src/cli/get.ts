@@ -2,7 +2,7 @@
 import { memorySize } from "../bytes/dtype.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import { InvalidInput } from "../errors.js";
-import { kindNamed, kinds } from "../format/interchange/kinds.js";
+import { targetNamed, targets } from "../format/interchange/kinds.js";
 import { writeNpy } from "../format/interchange/npy.js";
 import type { ReadRegionOptions } from "../format/zarr/index.js";
 import type { NdArray } from "../model/array.js";
@@ -27,8 +27,8 @@ import { type ExitCode, type Session, verb } from "./verb.js";
 const ARRAYS = ["json", "csv", "npy"] as const;
 type Extension = (typeof ARRAYS)[number];
 /** Geometry is written as by `convert`, but for these. */
-const OWN = ["json", "ndjson", "hdf5"];
-const KINDS = [...OWN, ...kinds.map(({ id }) => id)];
+const OWN = ["json", "ndjson"];
+const KINDS = [...OWN, ...targets.map(({ id }) => id)];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
 const PIECE = 16 << 20; // bytes of a raw value at a time
@@ -96,7 +96,7 @@ export const get = verb({
     if (dataset.kind === "vectors") {
       refuse(given, Object.keys(arrayOptions), url!, "geometry");
       const { overwrite, ascii, strict } = given;
-      const kind = kinds.find(({ id }) => id === named);
+      const kind = targets.find(({ id }) => id === named);
       const target = { file, extension: named ?? "json", kind, overwrite, ascii, strict };
       code = await getVectors(dataset, given, target, session);
     } else {
@@ -160,7 +160,7 @@ async function getArray(
 
 function kindOf(file: string): string {
   const given = /\.([^./]+)$/.exec(file)?.[1]?.toLowerCase() ?? "";
-  const found = OWN.includes(given) ? given : kindNamed(file)?.id;
+  const found = OWN.includes(given) ? given : targetNamed(file)?.id;
   if (found !== undefined) return found;
   throw new InvalidInput(
     `${file} does not end in ${KINDS.map((known) => `.${known}`).join(", ")}`,

@@ -140,6 +140,7 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
   }
 
   return {
+    dataset,
     url,
     geometry,
     axes,

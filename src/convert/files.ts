@@ -1,6 +1,6 @@
 /** Geometry becomes a file of other software: which kind, where to, and how its writer is called. */
 import { Conflict, Unsupported } from "../errors.js";
-import { type Kind, kindNamed, kinds } from "../format/interchange/kinds.js";
+import { type Target, targetNamed, targets } from "../format/interchange/kinds.js";
 import type { WriteFileOptions } from "../format/interchange/types.js";
 import type { Batch, SelectOptions } from "../model/vectors.js";
 import { Key } from "../store/key.js";
@@ -21,15 +21,15 @@ export interface ConvertFileOptions extends FeedOptions, Strictness, Pick<WriteF
 }
 
 /** The kind of file that a target is: as `to` says, else its name; undefined where it is no file. */
-export function fileKind(target: string, to?: string | undefined): Kind | undefined {
-  if (to !== undefined) return kinds.find(({ id }) => id === to);
-  return kindNamed(target);
+export function fileKind(target: string, to?: string | undefined): Target | undefined {
+  if (to !== undefined) return targets.find(({ id }) => id === to);
+  return targetNamed(target);
 }
 
 /** Writes the file, which is there when it is whole; nothing is where something may not be lost. */
 export async function convertToFile(
   feed: Feed,
-  kind: Kind,
+  kind: Target,
   sink: Sink,
   options: ConvertFileOptions = {},
 ): Promise<ConvertReport> {

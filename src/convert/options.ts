@@ -1,6 +1,6 @@
 /** What the options of `convert` are, and what they mean for each thing that it can write: those that mean nothing there are refused. */
 import { Unsupported } from "../errors.js";
-import { kinds } from "../format/interchange/kinds.js";
+import { targets } from "../format/interchange/kinds.js";
 import type { WritableVersion } from "../format/zarr/index.js";
 import type { Dataset } from "../model/dataset.js";
 import type { Query } from "../model/vectors.js";
@@ -51,7 +51,7 @@ export const FORMATS: readonly string[] = [
   "zarr-vectors",
   "precomputed",
   "ptree",
-  ...kinds.map(({ id }) => id),
+  ...targets.map(({ id }) => id),
 ];
 
 /** Whether these are several inputs. */

@@ -60,10 +60,30 @@ export const kinds: readonly Kind[] = [
   { id: "arrow", name: "Arrow table", extensions: ["arrow", "feather"], load: () => import("./arrow.js") },
 ];
 
+/** A kind of file that can be written. */
+export interface Target extends Omit<Kind, "load"> {
+  load(): Promise<{ readonly file: Omit<FileFormat, "open"> }>;
+}
+
+/** All of them; a snapshot is read as a format of its own. */
+export const targets: readonly Target[] = [
+  ...kinds,
+  {
+    id: "hdf5",
+    name: "snapshot of particles (HDF5)",
+    extensions: ["hdf5", "h5"],
+    load: () => import("../snapshot/file.js"),
+  },
+];
+
 /** The kind of a file by its name; undefined where no kind has such names. */
-export function kindNamed(name: string): Kind | undefined {
+export const kindNamed = (name: string): Kind | undefined => named(kinds, name);
+/** The same of a file that is to be written. */
+export const targetNamed = (name: string): Target | undefined => named(targets, name);
+
+function named<T extends Target>(among: readonly T[], name: string): T | undefined {
   const plain = name.toLowerCase().replace(/\.gz$/, "");
-  return kinds.find(({ extensions }) => extensions.some((end) => plain.endsWith(`.${end}`)));
+  return among.find(({ extensions }) => extensions.some((end) => plain.endsWith(`.${end}`)));
 }
 
 const TABLES: readonly string[] = ["csv", "tsv", "xyz", "parquet", "arrow", "npy", "npz", "graphml"];

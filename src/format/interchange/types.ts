@@ -94,6 +94,8 @@ export interface FileData extends Pick<VectorDataset, "url" | "axes" | "crs" | "
   readonly schema: Schema;
   /** Headers of the files that the data once were, by format. */
   readonly headers: ReadonlyMap<string, JsonObject>;
+  /** What it is a part of, where that is one dataset. */
+  readonly dataset?: VectorDataset | undefined;
   groups(): Promise<{ readonly members: readonly Ids[]; readonly columns: Columns }>;
   /** In order, each object once; may be asked for again. */
   batches(options?: SelectOptions): AsyncIterable<Batch>;

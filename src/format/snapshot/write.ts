@@ -3,6 +3,7 @@
  * that they come from, and counts that are right for it. It is made in memory, up to 1 GB.
  */
 import { InvalidInput, LimitExceeded, Unsupported } from "../../errors.js";
+import type { AttributeInfo } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, Positions, Query, VectorDataset } from "../../model/vectors.js";
 import { ColumnsBuilder, copyRuns, roomLike } from "../../query/columns.js";
@@ -161,8 +162,7 @@ function writeType(
   output.dataset(`/${type}/${COORDINATES}`, [rows, 3], { kind: "float", size, endian: "little" }, positions);
   for (const [name, { info, values }] of columns) {
     const { dtype, channels } = info;
-    const isNumber = dtype.kind === "int" || dtype.kind === "uint" || dtype.kind === "float" || dtype.kind === "bool";
-    if (!isNumber || (dtype.kind === "float" && dtype.size === 2) || !ArrayBuffer.isView(values) || name.includes("/"))
+    if (!isField(info) || !ArrayBuffer.isView(values))
       throw new Unsupported(`the field ${name} of ${dtype.kind} cannot be written to a snapshot`, {
         hint: "Leave it out.",
       });
@@ -171,6 +171,14 @@ function writeType(
   for (const [name, own] of attributes)
     for (const [attribute, value] of own) output.attribute(`/${type}/${name}`, attribute, value);
 }
+
+/** Whether a field can hold it. */
+export const isField = ({ name, dtype, categories }: AttributeInfo): boolean =>
+  ["int", "uint", "float", "bool"].includes(dtype.kind) &&
+  !(dtype.kind === "float" && dtype.size === 2) &&
+  categories === undefined &&
+  !name.includes("/") &&
+  name !== COORDINATES;
 
 const sizeOf = ({ positions, columns }: NewParticles): number =>
   [...columns.values()].reduce(
