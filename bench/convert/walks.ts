@@ -1,5 +1,5 @@
-/** Random walks through a cube of 1000, as many as anybody wants. */
-const STEPS = 2 ** 16;
+/** Smooth walks through a cube of 1000, half a unit from vertex to vertex, as many as anybody wants. */
+const STEPS = 3 * 2 ** 16;
 
 /** Walk after walk, x, y, z of its vertices, `mean` on average: in memory that is used again. */
 export function* walks(mean: number): Generator<Float32Array> {
@@ -8,11 +8,12 @@ export function* walks(mean: number): Generator<Float32Array> {
     state = (Math.imul(state, 1664525) + 1013904223) | 0;
     return (state >>> 8) / 2 ** 24;
   };
-  const steps = Float32Array.from({ length: STEPS }, () => 4 * random() - 2);
+  const steps = new Float32Array(STEPS);
+  for (let i = 3; i < STEPS; i++) steps[i] = 0.98 * steps[i - 3]! + 0.2 * random() - 0.1;
   const room = new Float32Array(6 * mean);
   for (;;) {
     const length = 3 * Math.round(mean * (2 / 3 + (2 / 3) * random()));
-    const from = Math.floor(random() * (STEPS - length));
+    const from = 3 * Math.floor((random() * (STEPS - length)) / 3);
     for (let axis = 0; axis < 3; axis++) {
       let at = 150 + 700 * random();
       for (let i = axis; i < length; i += 3) {
