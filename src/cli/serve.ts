@@ -1,7 +1,11 @@
 /** `octavo serve`: stores and folders over HTTP, until it is interrupted. */
-import { basename, resolve } from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
 import { InvalidInput } from "../errors.js";
+import { DEMO } from "../format/precomputed/client/serving.js";
 import { openLocation } from "../node.js";
+import { detect } from "../open.js";
 import {
   createHandler,
   healthRoute,
@@ -12,9 +16,10 @@ import {
   type Route,
 } from "../server/index.js";
 import type { Location } from "../store/open.js";
-import { count, flag, list, text, value } from "./args.js";
+import { count, flag, list, size, text, value } from "./args.js";
 import type { Output } from "./output.js";
-import { verb } from "./verb.js";
+import { viewRoutes } from "./serve-views.js";
+import { type Session, verb } from "./verb.js";
 
 export const serve = verb({
   about:
@@ -31,33 +36,50 @@ export const serve = verb({
       "pages that may read, such as https://neuroglancer-demo.appspot.com, or *",
       (origin) => origin,
     ),
+    neuroglancer: flag("views of each dataset for Neuroglancer, below /neuroglancer/, and the address that shows them"),
+    client: text(
+      "URL",
+      "the client of Neuroglancer, whose page may read (default https://neuroglancer-demo.appspot.com)",
+    ),
+    cache: value("SIZE", "how much of the views of a dataset is kept on disk until the end (default 1G)", size),
     log: flag("a line for every request, on stderr"),
   },
   examples: [
     ["octavo serve data/", "http://127.0.0.1:8080/ is the folder"],
-    ["octavo serve labels meshes.zip --cors '*'", "two places, for any page that runs in a browser of this machine"],
+    ["octavo serve tracts.zv --neuroglancer", "an address to click on: the tracts, without converting them"],
     ["octavo serve data/ --host 0.0.0.0 --allow-host lab-server --log", "for other machines, too"],
   ],
-  async run(paths, options, { output, signal }) {
+  async run(paths, options, session) {
+    const { output, signal } = session;
     const places = await Promise.all(paths.map((path) => placeOf(path, signal)));
-    const routes: Route[] = [healthRoute, ...routesOf(places)];
-    const host = options.host ?? "127.0.0.1";
-    const hosts = [...LOOPBACK, host.includes(":") ? `[${host}]` : host, ...(options["allow-host"] ?? [])];
-    const handler = createHandler({
-      routes,
-      hosts,
-      origins: options.cors,
-      onError: (error, path) => output.remark(`octavo: /${path}: ${error instanceof Error ? error.message : error}`),
-    });
-    const server = await listen(handler, {
-      host,
-      port: options.port ?? 8080,
-      onLog: options.log ? (entry) => output.remark(logLine(entry)) : undefined,
-    });
-    tell(output, server.url, places);
-    await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
-    await server.close();
-    return 0;
+    const folder = mkdtempSync(join(tmpdir(), "octavo-serve-"));
+    try {
+      const views = options.neuroglancer ? await viewsAt(places, folder, options.cache, session) : undefined;
+      const routes: Route[] = [healthRoute, ...routesOf(places), ...(views?.routes ?? [])];
+      const host = options.host ?? "127.0.0.1";
+      const hosts = [...LOOPBACK, host.includes(":") ? `[${host}]` : host, ...(options["allow-host"] ?? [])];
+      const handler = createHandler({
+        routes,
+        hosts,
+        origins: [...(options.cors ?? []), ...(views === undefined ? [] : [new URL(options.client ?? DEMO).origin])],
+        onError: (error, path) => output.remark(`octavo: /${path}: ${error instanceof Error ? error.message : error}`),
+      });
+      const server = await listen(handler, {
+        host,
+        port: options.port ?? 8080,
+        onLog: options.log ? (entry) => output.remark(logLine(entry)) : undefined,
+      });
+      try {
+        const link = await views?.link(server.url, options.client);
+        tell(output, server.url, places, link);
+        await new Promise((done) => signal.addEventListener("abort", done, { once: true }));
+      } finally {
+        await server.close();
+      }
+      return 0;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   },
 });
 
@@ -77,6 +99,17 @@ async function placeOf(path: string, signal: AbortSignal): Promise<Served> {
     file === undefined ? keys.length + prefixes.length > 0 : (await store.stat(file, { signal })) !== undefined;
   if (!there) throw new InvalidInput(`${path} is not there, or empty`, { where: path });
   return { ...location, name: basename(resolve(path.replace(/\|.*$/, ""))) };
+}
+
+/** The views of what is there; where a place holds several datasets, it must be named more closely. */
+async function viewsAt(places: readonly Served[], folder: string, cache: number | undefined, session: Session) {
+  const alone = places.length === 1 && places[0]!.file === undefined;
+  const served = [];
+  for (const place of places) {
+    const { match } = await detect(place, { signal: session.signal });
+    served.push({ name: place.name, dataset: await match.open(), path: alone ? "" : place.name });
+  }
+  return viewRoutes(served, folder, cache ?? 2 ** 30, session);
 }
 
 /** One folder is everything; several places have a listing above them. */
@@ -99,13 +132,13 @@ function routesOf(places: readonly Served[]): Route[] {
   return [root, ...places.map((place) => locationRoute(place.file === undefined ? `${place.name}/` : "", place))];
 }
 
-function tell(output: Output, url: string, places: readonly Served[]): void {
+function tell(output: Output, url: string, places: readonly Served[], link: string | undefined): void {
   const several = places.length > 1 || places[0]!.file !== undefined;
   const urls = places.map(({ name, file }) =>
     several ? `${url}/${encodeURIComponent(name)}${file === undefined ? "/" : ""}` : `${url}/`,
   );
-  if (output.json) output.document({ url, paths: urls });
-  else for (const address of urls) output.line(address);
+  if (output.json) output.document({ url, paths: urls, ...(link !== undefined && { neuroglancer: link }) });
+  else for (const address of [...urls, ...(link === undefined ? [] : [link])]) output.line(address);
   output.remark("Ctrl-C ends it");
 }
 

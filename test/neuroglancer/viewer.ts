@@ -6,7 +6,7 @@
  * the picture itself, as the drawing buffer holds it, every request for data, and whatever the client complained about.
  */
 import { existsSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -94,9 +94,13 @@ const IS_READY = (names: readonly string[]): string => `(() => {
 const FAILED_SOURCES = `globalThis.viewer.layerManager.managedLayers.flatMap(({ name, layer }) =>
   (layer?.dataSources ?? []).flatMap(({ loadState }) => (loadState?.error ? [name + ": " + loadState.error] : [])))`;
 
-export async function openClient(folder: string): Promise<Client> {
+/** `serveData` is for data of another server than a plain one of the folder's files. */
+export async function openClient(
+  folder: string,
+  serveData = (log: Asked[]): Promise<Served> => serve(folder, log),
+): Promise<Client> {
   const asked: Asked[] = [];
-  const [pages, data] = await Promise.all([serve(join(built, "dist")), serve(folder, asked)]);
+  const [pages, data] = await Promise.all([serve(join(built, "dist")), serveData(asked)]);
   const browser = await launch(findChromium()!);
   return {
     url: data.url,
@@ -132,10 +136,7 @@ export async function openClient(folder: string): Promise<Client> {
     },
     async close() {
       await browser.close();
-      for (const { server } of [pages, data]) {
-        server.closeAllConnections();
-        server.close();
-      }
+      await Promise.all([pages.close(), data.close()]);
     },
   };
 }
@@ -157,9 +158,9 @@ async function atRest(page: Page, isReady: string, requests: () => number, compl
   }
 }
 
-interface Served {
+export interface Served {
   readonly url: string;
-  readonly server: Server;
+  close(): Promise<void>;
 }
 
 /** The files of a folder; what is asked for goes into the log. */
@@ -178,5 +179,11 @@ async function serve(folder: string, log: Asked[] = []): Promise<Served> {
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

@@ -2,7 +2,7 @@
  * Streamlines and other paths as skeletons: one for each group, or where there are none, for each of some random subsets. A skeleton
  * for each streamline would be a request for each, of which a browser does a few hundred in a second.
  *
- * A skeleton is read whole before it is drawn, so that it holds some hundred thousand vertices at most: of a larger group a random
+ * A skeleton is read whole before it is drawn, so that it holds some ten thousand vertices at most: of a larger group a random
  * subset, as its label says.
  */
 import type { Publication } from "../../convert/precomputed/publication.js";
@@ -11,8 +11,11 @@ import type { Computation } from "./computed.js";
 import { drawn } from "./objects.js";
 import { type SkeletonSets, skeletonsFor } from "./skeletons.js";
 
-/** Vertices of a skeleton, about: 4 MB. */
-const VERTICES = 200_000;
+/** Vertices of a skeleton, about: 1 MB. */
+const VERTICES = 50_000;
+/** Skeletons that a first picture shows. */
+const SHOWN = 16;
+const SUBSETS_SHOWN = 4;
 
 /** One skeleton for each group, or each subset. */
 export async function bundleView(publication: Publication): Promise<Computation> {
@@ -36,6 +39,7 @@ function bySubset(own: BigInt64Array | BigUint64Array, most: number): SkeletonSe
   const size = Math.ceil(own.length / count);
   return {
     ids,
+    shown: Array.from(ids.subarray(0, SUBSETS_SHOWN)),
     table: label(
       ids,
       Array.from(ids, (id) => `subset ${id} of ${count}, about ${size} of ${own.length}`),
@@ -62,6 +66,7 @@ async function bySize(
   });
   return {
     ids,
+    shown: Array.from(ids.subarray(0, SHOWN)),
     table: label(ids, names),
     async membersOf(id, { signal }) {
       const place = ids.indexOf(id);

@@ -18,6 +18,8 @@ export interface Computation {
   compute(name: string, options: CallOptions): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
   /** All names; as they are made up, there may be very many. */
   names(options: CallOptions): AsyncIterable<string>;
+  /** The objects that a first picture should show, of layers of objects. */
+  readonly shown?: readonly bigint[] | undefined;
 }
 
 const AT_ONCE = 4; // the data are decoded by one thread, and each may hold some megabytes of them

@@ -9,10 +9,12 @@
  * | points, lines            | `annotations`                                                                               |
  * | meshes                   | `meshes` in several resolutions                                                             |
  */
+import { transformTo } from "../../convert/precomputed/frame.js";
 import { type Publication, publicationOf } from "../../convert/precomputed/publication.js";
 import { Unsupported } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { VectorDataset } from "../../model/vectors.js";
+import { Affine } from "../../space/transform.js";
 import type { Store } from "../../store/types.js";
 import { annotationView } from "./annotations.js";
 import { bundleView } from "./bundles.js";
@@ -40,6 +42,8 @@ export interface View {
   readonly name: "skeletons" | "annotations" | "meshes";
   /** Precomputed data, made as they are read. */
   readonly store: Store;
+  /** Of layers of objects: those that a first picture should show, and where all of them lie, in nanometres. */
+  readonly known: { readonly objects: readonly bigint[]; readonly bounds: readonly number[] } | undefined;
 }
 
 /** The views of a dataset, and what they leave out, in sentences. */
@@ -58,9 +62,25 @@ export async function viewsOf(
   // A view goes on when the call that asked for it is over: what is read for it has signals of its own.
   const lasting: Publication = { ...publication, reading: { limits } };
   const views: View[] = [];
-  for (const [name, make] of makersFor(lasting, options.cellLimit))
-    views.push({ name, store: computedStore(`${dataset.url}|${name}`, await make(), cache.part(name)) });
+  for (const [name, make] of makersFor(lasting, options.cellLimit)) {
+    const made = await make();
+    const store = computedStore(`${dataset.url}|${name}`, made, cache.part(name));
+    views.push({ name, store, known: made.shown && { objects: made.shown, bounds: boundsOf(lasting) } });
+  }
   return { views, notes: [...publication.losses, ...publication.notes] };
+}
+
+/** Where the data lie, in nanometres. */
+function boundsOf({ source, options }: Publication): number[] {
+  const rows = Affine.of(transformTo(source, options.resolution, () => {}));
+  const corners = [source.bounds.min, source.bounds.max].map((corner) =>
+    Affine.applyAll(
+      rows,
+      Float64Array.from([0, 1, 2], (axis) => corner[axis] ?? 0),
+    ),
+  );
+  const [a, b] = corners as [Float64Array, Float64Array];
+  return [...a.map((value, axis) => Math.min(value, b[axis]!)), ...a.map((value, axis) => Math.max(value, b[axis]!))];
 }
 
 function makersFor(

@@ -16,7 +16,7 @@ import { pick } from "../../query/columns.js";
 import { Affine } from "../../space/transform.js";
 import { type Computation, document, one } from "./computed.js";
 import { idOf, viewIds } from "./objects.js";
-import { objectTable } from "./skeletons.js";
+import { firstOf, objectTable } from "./skeletons.js";
 
 const TABLE = "segment_properties";
 const BITS = 16;
@@ -39,6 +39,7 @@ export async function meshView(publication: Publication): Promise<Computation> {
   );
   const form = { quantizationBits: BITS, transform, levels: undefined, chunkShape: undefined } as const;
   return {
+    shown: firstOf(ids.all),
     async compute(name, { signal }) {
       if (name === "info") return one(name, info);
       if (name === `${TABLE}/info`) return table && one(name, document(SegmentProperties.format(table)));

@@ -27,6 +27,8 @@ export interface SkeletonSets {
   readonly table: SegmentProperties | undefined;
   /** The objects of a skeleton, by their ids in the dataset; undefined where there is none by that id. */
   membersOf(id: bigint, options: CallOptions): Promise<Iterable<bigint> | undefined>;
+  /** Those that a first picture should show. */
+  readonly shown: readonly bigint[];
 }
 
 /** One skeleton for each object. */
@@ -34,6 +36,7 @@ export async function skeletonView(publication: Publication): Promise<Computatio
   const ids = await viewIds(publication.level.objects!, publication.reading);
   return skeletonsFor(publication, {
     ids: ids.all,
+    shown: firstOf(ids.all),
     table: await objectTable(publication, ids),
     membersOf: async (id) => {
       const row = ids.rowOf(id);
@@ -41,6 +44,10 @@ export async function skeletonView(publication: Publication): Promise<Computatio
     },
   });
 }
+
+/** All of them where they are few, else some. */
+export const firstOf = (ids: BigUint64Array): readonly bigint[] =>
+  Array.from(ids.subarray(0, ids.length <= 100 ? 100 : 16));
 
 /** The table of all objects, by the ids of the view. */
 export function objectTable(publication: Publication, ids: ViewIds): Promise<SegmentProperties | undefined> {
@@ -59,6 +66,7 @@ export function skeletonsFor(publication: Publication, sets: SkeletonSets): Comp
   const segmentProperties = table && TABLE;
   const info = document(SkeletonInfo.format({ transform, attributes, sharding: null, segmentProperties }));
   return {
+    shown: sets.shown,
     async compute(name, call) {
       if (name === "info") return one(name, info);
       if (name === `${TABLE}/info`) return table && one(name, document(SegmentProperties.format(table)));

@@ -23,6 +23,8 @@ import { DEMO } from "./serving.js";
 export interface Shown {
   readonly url: string;
   readonly dataset: Dataset;
+  /** Of objects: those that are shown, and where all of them lie in nanometres, lower corner and upper; they are asked where that is not known. */
+  readonly known?: { readonly objects: readonly bigint[]; readonly bounds: readonly number[] } | undefined;
 }
 
 /** What to show of it. */
@@ -78,8 +80,8 @@ export async function neuroglancerState(
   if (shown.length === 0) throw new InvalidInput("a state shows at least one dataset");
   const names = new Set<string>();
   const parts: Part[] = [];
-  for (const { url, dataset } of shown)
-    parts.push(await partOf(dataset, sourceOf(url, dataset), nameOf(url, names), options));
+  for (const { url, dataset, known } of shown)
+    parts.push(await partOf(dataset, sourceOf(url, dataset), nameOf(url, names), options, known));
   const layers = layersOf(parts);
   const { dimensions } = parts.find(({ isVolume }) => isVolume) ?? parts.find((part) => part.dimensions) ?? {};
   const hasVolume = parts.some(({ isVolume }) => isVolume);
@@ -136,7 +138,13 @@ function nameOf(url: string, taken: Set<string>): string {
   return name;
 }
 
-async function partOf(dataset: Dataset, source: string, name: string, options: StateOptions): Promise<Part> {
+async function partOf(
+  dataset: Dataset,
+  source: string,
+  name: string,
+  options: StateOptions,
+  known: Shown["known"],
+): Promise<Part> {
   if (dataset.kind === "array") {
     const { info } = dataset as Partial<VolumeArray>;
     const layer = {
@@ -164,6 +172,11 @@ async function partOf(dataset: Dataset, source: string, name: string, options: S
       ),
       relationships: relationships.map(({ id }) => id),
     };
+  }
+  if (known !== undefined) {
+    const { objects, bounds } = known;
+    const layer = { type: "segmentation" as const, name, source, ...chosen(options.objects ?? objects) };
+    return { layer, extent: inMetres(bounds.slice(0, 3), bounds.slice(3)) };
   }
   const ids = await idsOf(dataset, options);
   const few = options.objects ?? (ids.length <= FEW ? ids : ids.slice(0, SAMPLE));
@@ -216,8 +229,11 @@ async function extentOf(
     throw error;
   }
   if (!low.every(Number.isFinite)) return undefined;
-  return Object.fromEntries(["x", "y", "z"].map((name, i) => [name, [low[i]! * 1e-9, high[i]! * 1e-9] as const]));
+  return inMetres(low, high);
 }
+
+const inMetres = (low: readonly number[], high: readonly number[]): Extent =>
+  Object.fromEntries(["x", "y", "z"].map((name, i) => [name, [low[i]! * 1e-9, high[i]! * 1e-9] as const]));
 
 /** Tables go to the layers of segments, and annotations know the only one that there is. */
 function layersOf(parts: readonly Part[]): StateLayer[] {
