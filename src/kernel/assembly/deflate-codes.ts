@@ -17,7 +17,7 @@ export const distanceCodes = memory.data(128, 16);
 const runCounts = memory.data(80, 16);
 const runCodes = memory.data(80, 16);
 const runLengths = memory.data(32, 16);
-const literalLengths = memory.data(288 + 32, 16); // those of distances come directly after the last that is written
+const literalLengths = memory.data(288 + 32 + 16, 16); // those of distances come directly after the last that is written
 const distanceLengths = memory.data(32, 16);
 const runs = memory.data(2 * 320, 16); // a symbol each, and the bits that follow it
 const ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
@@ -135,25 +135,25 @@ function entry(code: u32, length: u32): u32 {
 function findRuns(total: u32): void {
   memory.fill(runCounts, 0, 80);
   runCount = 0;
-  for (let at: u32 = 0; at < total; ) {
-    const length = load<u8>(literalLengths + at);
-    let end = at + 1;
-    while (end < total && load<u8>(literalLengths + end) === length) end++;
-    let left = end - at;
-    at = end;
+  store<u32>(literalLengths + total, 0xffffffff); // no run goes on behind the end
+  for (let at = literalLengths, last = at + total; at < last; ) {
+    const length = <u32>load<u8>(at);
+    const four = load<u32>(at);
+    if (length === 0 ? (four & 0xffffff) !== 0 : four !== length * 0x01010101) {
+      add(length, 0);
+      at++;
+      continue;
+    }
+    const begun = at;
+    const most: u32 = length > 0 ? 7 : 138;
+    do at++;
+    while (load<u8>(at) === length && <u32>(at - begun) < most);
+    const own = <u32>(at - begun);
     if (length > 0) {
       add(length, 0);
-      left--;
-    }
-    while (left >= 3) {
-      const most: u32 = length > 0 ? 6 : 138;
-      const own = left < most ? left : most;
-      if (length > 0) add(16, own - 3);
-      else if (own <= 10) add(17, own - 3);
-      else add(18, own - 11);
-      left -= own;
-    }
-    for (; left > 0; left--) add(length, 0);
+      add(16, own - 4);
+    } else if (own <= 10) add(17, own - 3);
+    else add(18, own - 11);
   }
 }
 

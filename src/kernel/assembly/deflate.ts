@@ -22,6 +22,7 @@ const sequences = memory.data(8 * 8193, 16); // bytes that stay (u32), then (len
 const END: u32 = 256; // the symbol
 const LONGEST: u32 = 258;
 const FAR: u32 = 32767; // one less than may be: `chain` then still has what it had there
+const SHORT: u32 = 1024; // bytes for which it may not pay to write codes down
 const GOOD: u32 = 32; // no better one is sought a byte further on
 
 /** Where four bytes like these were last, by a hash, and for each place where they were before. Places count on from value to value. */
@@ -70,6 +71,13 @@ export function deflate(from: usize, length: u32, dst: usize, tries: u32): u32 {
       at += own;
       kept = at;
       for (; known < at; known++) note(known);
+      // Numbers that count up are the same again but for a byte: these are neither sought nor found later.
+      while (at + 8 < size && count < MATCHES && load<u32>(src + at + 1) === load<u32>(src + at + 1 - far)) {
+        own = alike(src + at + 1, src + at + 1 - far, min(LONGEST, size - at - 1));
+        match(1, own, far);
+        at += 1 + own;
+        kept = at;
+      }
     }
     if (count < MATCHES && at - begun < BYTES) continue;
     block(begun, kept, at, at === size);
@@ -196,7 +204,7 @@ function block(from: u32, kept: u32, to: u32, last: bool): void {
   store<u32>(sequences + (count << 3), to - kept); // bytes after the last match
   countBytes(from);
   add(literalCounts, END);
-  const fixed = fixedSize();
+  const fixed = to - from < SHORT ? fixedSize() : <u32>i32.MAX_VALUE;
   const dynamic = dynamicCodes();
   if (extra + min(fixed, dynamic) > 8 * (to - from) + 40) stored(from, to, last);
   else {

@@ -23,9 +23,10 @@ export function codeLengths(counts: usize, symbols: u32, most: u32): u32 {
   if (used < 2) return used;
   if (used <= FEW) sortFew(counts, used);
   else {
-    sortByDigit(counts, used, 0, order, depths);
-    if (all < 512) memory.copy(order, depths, used << 2);
-    else sortByDigit(counts, used, 9, depths, order);
+    const few = all < 512;
+    sortByDigit(counts, used, 0, few ? (2 << (31 - clz(all))) - 1 : 511, order, depths);
+    if (few) memory.copy(order, depths, used << 2);
+    else sortByDigit(counts, used, 9, 511, depths, order);
   }
   for (let i: u32 = 0; i < used; i++)
     store<u32>(depths + (i << 2), load<u32>(counts + (load<u32>(order + (i << 2)) << 2)));
@@ -48,15 +49,20 @@ function sortFew(counts: usize, used: u32): void {
   }
 }
 
-function sortByDigit(counts: usize, used: u32, shift: u32, from: usize, to: usize): void {
-  memory.fill(places, 0, 2052);
+/** By the bits of `mask`, the lowest ones, after so many. */
+function sortByDigit(counts: usize, used: u32, shift: u32, mask: u32, from: usize, to: usize): void {
+  memory.fill(places, 0, 4 * mask + 8);
   for (let i: u32 = 0; i < used; i++) {
-    const at = places + (digit(counts, from + (i << 2), shift) << 2);
+    const at = places + (digit(counts, from + (i << 2), shift, mask) << 2);
     store<u32>(at, load<u32>(at, 4) + 1, 4);
   }
-  for (let d: usize = 0; d < 2048; d += 4) store<u32>(places + d, load<u32>(places + d) + load<u32>(places + d, 4), 4);
+  let sum: u32 = 0;
+  for (let at = places, end = places + 4 * mask; at <= end; at += 4) {
+    sum += load<u32>(at);
+    store<u32>(at, sum);
+  }
   for (let i: u32 = 0; i < used; i++) {
-    const at = places + (digit(counts, from + (i << 2), shift) << 2);
+    const at = places + (digit(counts, from + (i << 2), shift, mask) << 2);
     const place = load<u32>(at);
     store<u32>(at, place + 1);
     store<u32>(to + (place << 2), load<u32>(from + (i << 2)));
@@ -65,8 +71,8 @@ function sortByDigit(counts: usize, used: u32, shift: u32, from: usize, to: usiz
 
 // @ts-ignore: decorator
 @inline
-function digit(counts: usize, at: usize, shift: u32): u32 {
-  return (load<u32>(counts + (load<u32>(at) << 2)) >> shift) & 511;
+function digit(counts: usize, at: usize, shift: u32, mask: u32): u32 {
+  return (load<u32>(counts + (load<u32>(at) << 2)) >> shift) & mask;
 }
 
 // @ts-ignore: decorator

@@ -64,8 +64,7 @@ export function writeWeights(dst: usize, symbols: u32): u32 {
 /** The weights as two states that take turns; 0 where they are all the same. */
 function packWeights(dst: usize, count: u32): u32 {
   if (!share(count)) return 0;
-  continueAt(dst);
-  writeShares();
+  writeShares(dst, shares, LOG);
   if (!fseTable(table, shares, 12, LOG)) return 0;
   for (let state: i32 = 63; state >= 0; state--) {
     const entry = load<u32>(table + (state << 2));
@@ -121,10 +120,11 @@ function share(count: u32): bool {
   return true;
 }
 
-/** The shares as the format has them: of what is left the fewest bits that can say it. */
-function writeShares(): void {
-  write(LOG - 5, 4);
-  let left: i32 = 1 << LOG;
+/** The shares as the format has them: of what is left the fewest bits that can say it. How many bytes that takes. */
+export function writeShares(dst: usize, shares: usize, log: u32): u32 {
+  continueAt(dst);
+  write(log - 5, 4);
+  let left: i32 = 1 << log;
   for (let w: u32 = 0; left > 0; w++) {
     const value = <u32>load<u16>(shares + (w << 1)) + 1;
     const size = 32 - clz<u32>(left + 1);
@@ -141,4 +141,5 @@ function writeShares(): void {
     write(zeros, 2);
   }
   fillByte();
+  return <u32>(out - dst);
 }

@@ -1,8 +1,9 @@
-// Zstandard frames of Huffman codes alone, for bytes that hardly repeat, such as coordinates: what a full encoder finds in them by its
-// search for matches is next to nothing, and the search takes most of its time. `scripts/kernel.mjs` compiles this file to
-// ../zstd-encode-wasm.ts.
+// Zstandard frames for numbers. What hardly repeats, such as coordinates, becomes Huffman codes alone: what a full encoder finds in it by its
+// search for matches is next to nothing, and the search takes most of its time. What repeats is searched (zstd-sequences.ts), and what
+// is one byte again and again is that byte. `scripts/kernel.mjs` compiles this file to ../zstd-encode-wasm.ts.
 import { xxh64 } from "./xxh64";
 import { buildCodes, codes, writeWeights } from "./zstd-encode-tables";
+import { literalCount, literals, rep, restore, search, startSearch, writeSequences } from "./zstd-sequences";
 
 export { start } from "./start";
 
@@ -12,9 +13,8 @@ const SLOTS_LOG = 14;
 const slots = memory.data(65536, 16); // 2 ** SLOTS_LOG words
 const counts = memory.data(4096, 16); // four tables of 256, so that equal bytes in a row need not wait for each other
 
-/** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has; 0 where they repeat. */
-export function literalFrame(src: usize, size: usize, dst: usize, checksum: u32): i32 {
-  if (repeats(src, size)) return 0;
+/** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has. */
+export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i32 {
   store<u32>(dst, 0xfd2fb528);
   const sizeCode: u32 = size < 256 ? 0 : size < 65792 ? 1 : 2;
   store<u8>(dst, <u8>((sizeCode << 6) | 32 | (checksum << 2)), 4);
@@ -24,17 +24,22 @@ export function literalFrame(src: usize, size: usize, dst: usize, checksum: u32)
   else store<u32>(to, <u32>size);
   to += 1 << sizeCode;
   const end = src + size;
+  const searched = repeats(src, size);
+  if (searched) startSearch(size);
   for (let at = src; ; at += BLOCK) {
     const last = end - at <= BLOCK;
-    const own = last ? end - at : BLOCK;
-    let packed = own < 64 ? 0 : block(at, <u32>own, to + 3);
-    let type: u32 = 2;
-    if (packed === 0) {
-      type = 0;
-      packed = <u32>own;
+    const own = <u32>(last ? end - at : BLOCK);
+    const constant = searched && isConstant(at, own);
+    let packed: u32 = own < 64 || constant ? 0 : block(src, at, own, to + 3, searched);
+    const type: u32 = constant ? 1 : packed === 0 ? 0 : 2;
+    const header = ((type === 2 ? packed : own) << 3) | (type << 1) | (last ? 1 : 0);
+    if (constant) {
+      store<u8>(to, load<u8>(at), 3);
+      packed = 1;
+    } else if (packed === 0) {
       memory.copy(to + 3, at, own);
+      packed = own;
     }
-    const header = (packed << 3) | (type << 1) | (last ? 1 : 0);
     store<u16>(to, <u16>header);
     store<u8>(to, <u8>(header >> 16), 2);
     to += 3 + packed;
@@ -45,6 +50,14 @@ export function literalFrame(src: usize, size: usize, dst: usize, checksum: u32)
     to += 4;
   }
   return <i32>(to - dst);
+}
+
+function isConstant(at: usize, size: u32): bool {
+  const byte = i8x16.splat(load<i8>(at));
+  let i: u32 = 0;
+  for (; i + 16 <= size; i += 16) if (v128.any_true(v128.xor(v128.load(at + i), byte))) return false;
+  for (; i < size; i++) if (load<u8>(at + i) !== load<u8>(at)) return false;
+  return true;
 }
 
 /** Whether words come again: each is looked for where the last one of its kind was put. */
@@ -62,8 +75,35 @@ function repeats(src: usize, size: usize): bool {
   return found > most;
 }
 
-/** One block as literals in four streams and no sequences: its bytes, or 0 where they are not fewer. */
-function block(src: usize, size: u32, dst: usize): u32 {
+/** One block of the content that begins at `start`: its bytes, or 0 where they are not fewer. */
+function block(start: usize, src: usize, size: u32, dst: usize, searched: bool): u32 {
+  const last = rep;
+  if (searched) search(start, src, src + size);
+  let packed = searched ? writeLiterals(literals, literalCount, dst) : writeLiterals(src, size, dst);
+  if (searched) packed += writeSequences(dst + packed);
+  else store<u8>(dst + packed++, 0); // no sequences
+  if (packed < size - (size >> 6)) return packed;
+  restore(last);
+  return 0; // what saves less than a 64th is not worth decoding
+}
+
+/** Literals as Huffman codes, one byte, or as they are. */
+function writeLiterals(src: usize, size: u32, dst: usize): u32 {
+  if (size >= 64) {
+    const packed = huffman(src, size, dst);
+    if (packed > 0) return packed;
+  }
+  const constant = size > 3 && isConstant(src, size);
+  const head: u32 = size < 32 ? 1 : size < 4096 ? 2 : 3;
+  const header = (constant ? 1 : 0) | (head === 1 ? size << 3 : (size << 4) | (head === 2 ? 4 : 12));
+  store<u32>(dst, header);
+  if (constant) store<u8>(dst + head, load<u8>(src));
+  else memory.copy(dst + head, src, size);
+  return head + (constant ? 1 : size);
+}
+
+/** Literals in four streams: their bytes, or 0 where they are not fewer. */
+function huffman(src: usize, size: u32, dst: usize): u32 {
   count(src, size);
   const symbols = buildCodes(counts); // of the bytes that occur, one more than the largest; 0: one value only
   if (symbols === 0) return 0;
@@ -81,12 +121,11 @@ function block(src: usize, size: u32, dst: usize): u32 {
     to += length;
   }
   const packed = <u32>(to - dst) - head;
-  if (packed + head + 1 >= size - (size >> 6)) return 0; // what saves less than a 64th is not worth decoding
+  if (packed + head >= size) return 0;
   const width: u64 = head === 3 ? 10 : head === 4 ? 14 : 18;
   const header: u64 = 2 | (<u64>(head - 2) << 2) | (<u64>size << 4) | (<u64>packed << (4 + width));
   for (let i: u32 = 0; i < head; i++) store<u8>(dst + i, <u8>(header >> (<u64>i << 3)));
-  store<u8>(to, 0); // no sequences
-  return <u32>(to + 1 - dst);
+  return <u32>(to - dst);
 }
 
 function count(src: usize, size: u32): void {
