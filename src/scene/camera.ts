@@ -24,9 +24,10 @@ export interface Camera {
   readonly span: number;
   /** Off: parallel rays, so that lengths are the same everywhere. */
   readonly perspective: boolean;
+  /** The angle between the lowest and the highest ray of a perspective: 40 degrees unless told. */
+  readonly field?: number | undefined;
 }
 
-/** The angle between the lowest and the highest ray of a perspective. */
 export const FIELD = 40;
 
 const VIEWS: { readonly [name: string]: readonly [number, number] } = {
@@ -66,7 +67,8 @@ export function basisOf({ azimuth, elevation }: Pick<Camera, "azimuth" | "elevat
 }
 
 /** How far the eye is from the target. */
-export const distanceOf = ({ span }: Pick<Camera, "span">): number => span / 2 / Math.tan((FIELD * Math.PI) / 360);
+export const distanceOf = ({ span, field = FIELD }: Pick<Camera, "span" | "field">): number =>
+  span / 2 / Math.tan((field * Math.PI) / 360);
 
 export const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
@@ -122,9 +124,10 @@ export interface Lens extends Basis {
   readonly distance: number;
 }
 
-export function lensOf(camera: Camera, width: number, height: number): Lens {
+/** `basis` says how the camera is held where azimuth and elevation do not. */
+export function lensOf(camera: Camera, width: number, height: number, basis: Basis = basisOf(camera)): Lens {
   return {
-    ...basisOf(camera),
+    ...basis,
     camera,
     width,
     height,

@@ -83,7 +83,12 @@ export const Legend = {
   },
 };
 
-export function coloured(batch: Batch, shape: Shape, colouring: Colouring, legend: Legend): Coloured {
+export function coloured(
+  batch: Pick<Batch, "vertexColumns" | "objectColumns">,
+  shape: Shape,
+  colouring: Colouring,
+  legend: Legend,
+): Coloured {
   const count = shape.positions.length / 3;
   if (colouring.by === "constant") return { values: new Float32Array(count).fill(colouring.colour), direct: true };
   if (colouring.by === "orientation") return { values: orientations(shape), direct: true };

@@ -10,8 +10,7 @@
  * | the rest     | the values of all pages, one after the other                                                       |
  *
  * The head is read with the first question. A page is read whole and kept, because what lies in it is mostly asked for together;
- * all other ranges go to their own keys. Whatever is asked for at the same time becomes few requests: to wait for one more
- * takes as long as to read a megabyte, so gaps up to that are closed.
+ * all other ranges go to their own keys. Whatever is asked for at the same time becomes few requests.
  */
 import { concat } from "../bytes/concat.js";
 import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
@@ -37,7 +36,8 @@ export interface PackPlace {
 export const REQUEST = 1 << 20;
 const LARGEST = 16 << 20; // a page of more is no page of ours
 const KEPT = 64 << 20;
-const GATHER = { gap: REQUEST, longest: 32 << 20, requests: 4 };
+/** Wider gaps are closed where there would be many requests, but never is more read in vain than was asked for. */
+const GATHER = { gap: REQUEST / 8, longest: 32 << 20, requests: 4 };
 
 /**
  * Values in groups that are asked for together, which become pages, small ones with those after them; and the ends of other

@@ -1,0 +1,376 @@
+/**
+ * The streaming engine: a dataset and a camera in, pieces to draw out. It knows neither a screen nor a library that draws.
+ *
+ * | what                                              | how it is read                                                       |
+ * |---------------------------------------------------|----------------------------------------------------------------------|
+ * | points and paths in chunks                        | chunk by chunk: the first picture is one coarse level, then what the |
+ * |                                                   | view sees of a finer one, nearest first (plan.ts)                     |
+ * | what has links; what lies in no chunks; a filter  | as `select` answers, at the finest level that keeps to the budget     |
+ *
+ * A new look ends the requests that it has no use for. A chunk that is damaged is told, once, and the others are shown. What was
+ * not seen for longest goes when memory is full. Points and lines of the first picture stay beneath finer ones, so that nothing is
+ * empty while data come; a surface is replaced at once.
+ */
+import { OctavoError } from "../../errors.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { LevelSource } from "../../model/source.js";
+import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
+import { type Bounds, middle, type Vector } from "../../scene/camera.js";
+import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
+import { axesOfSpace, boundsIn, type Form, formOf } from "../../scene/shape.js";
+import { attributesOf, batchOf, type Dress, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
+import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
+import { Timeline } from "./timeline.js";
+import { sightOf, type View } from "./view.js";
+
+/** What an engine understands. */
+export interface EngineOptions {
+  /** Bytes of decoded pieces that are kept: 256 MiB unless told. */
+  readonly memory?: number | undefined;
+  /** Vertices per pixel of the view: a sixth unless told. */
+  readonly detail?: number | undefined;
+  /** Colours, as `octavo render --color`. */
+  readonly color?: string | undefined;
+  /** Only this part of the data. */
+  readonly filter?: Filter | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Something else is to be drawn: ask `pieces`. */
+  readonly onChange?: (() => void) | undefined;
+  readonly onProgress?: ((status: Status) => void) | undefined;
+  /** A chunk is damaged or cannot be reached; the others are shown. */
+  readonly onError?: ((error: Error) => void) | undefined;
+}
+
+export type Filter = Pick<Query, "where" | "object" | "group" | "box" | "clip" | "limit">;
+
+/** How far it is. */
+export interface Status {
+  readonly loading: boolean;
+  readonly level: number | undefined;
+  readonly vertices: number;
+  readonly bytes: number;
+  readonly missing: number;
+}
+
+const MEMORY = 256 << 20;
+const SAMPLED = 4096;
+const SOON = 50; // ms
+const MOST = 4; // times the budget, of what is read as a whole
+
+export class Engine {
+  readonly dataset: VectorDataset;
+  readonly axes: readonly number[];
+  readonly bounds: Bounds;
+  readonly form: Form;
+  readonly timeline = new Timeline();
+  #options: EngineOptions;
+  #schema: Schema | undefined;
+  #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false };
+  #levels: readonly PlannedLevel[] = [];
+  #first: PlannedLevel | undefined;
+  readonly #boxes = new Map<number, Promise<Boxes>>();
+  readonly #pieces = new Map<string, Piece>();
+  readonly #damaged = new Map<string, Error>();
+  #sample: Sample = new Float64Array();
+  #base: readonly string[] = [];
+  #detail: readonly string[] = [];
+  #work = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #wanted = "";
+  #loading = false;
+  #truncated = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(dataset: VectorDataset, options: EngineOptions = {}) {
+    this.dataset = dataset;
+    this.#options = options;
+    this.axes = axesOfSpace(dataset.axes);
+    this.bounds = boundsIn(dataset.bounds, this.axes) ?? { min: [0, 0, 0], max: [1, 1, 1] };
+    this.form = formOf(dataset.geometries[0] ?? "points");
+    options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
+  }
+
+  get colouring(): Colouring {
+    return this.#dress.colouring;
+  }
+  get legend(): Legend {
+    return this.#dress.legend;
+  }
+  /** The attributes; undefined before the first look. */
+  get schema(): Schema | undefined {
+    return this.#schema;
+  }
+  /** Some of the data were left out because there are too many for what is read as a whole. */
+  get truncated(): boolean {
+    return this.#truncated;
+  }
+
+  /** What is to be drawn now. */
+  pieces(): Piece[] {
+    const detail = this.#detail.flatMap((key) => this.#pieces.get(key) ?? []);
+    const whole = detail.length === this.#detail.length && detail.length > 0;
+    const base = this.form === "triangles" && whole ? [] : this.#base.flatMap((key) => this.#pieces.get(key) ?? []);
+    return this.form === "triangles" && !whole ? base : [...base, ...detail];
+  }
+
+  status(): Status {
+    const pieces = this.pieces();
+    return {
+      loading: this.#loading,
+      level: pieces.length === 0 ? undefined : Math.min(...pieces.map(({ level }) => level)),
+      vertices: pieces.reduce((sum, { objects }) => sum + objects.length, 0),
+      bytes: this.#bytes(),
+      missing: this.#damaged.size,
+    };
+  }
+
+  /** Other colours, another part: what is there is read anew where it must be. */
+  set(change: Pick<EngineOptions, "color" | "filter" | "detail">): void {
+    this.#options = { ...this.#options, ...change };
+    if ("color" in change || "filter" in change) {
+      this.#work.abort();
+      this.#pieces.clear();
+      this.#damaged.clear();
+      [this.#base, this.#detail, this.#first, this.#schema] = [[], [], undefined, undefined];
+    }
+    this.#wanted = "";
+  }
+
+  /** Makes it so that what this view needs is there; resolves when it is, or when another look took its place. */
+  look(view: View): Promise<void> {
+    const wanted = JSON.stringify(view);
+    if (wanted === this.#wanted) return this.#running;
+    this.#wanted = wanted;
+    this.#work.abort();
+    this.#work = new AbortController();
+    const { signal } = this.#work;
+    this.#running = this.#running
+      .then(() => this.#see(view, signal))
+      .catch((error: unknown) => this.#failed(error, signal));
+    return this.#running;
+  }
+
+  dispose(): void {
+    this.#work.abort();
+    clearTimeout(this.#timer);
+    this.#pieces.clear();
+    [this.#base, this.#detail] = [[], []];
+  }
+
+  async #see(view: View, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const budget = Math.max(20_000, view.width * view.height * (this.#options.detail ?? BUDGET));
+    this.#setLoading(true);
+    await this.#prepare({ signal });
+    this.timeline.add("look", { vertices: Math.round(budget) });
+    const source = await this.dataset.source(this.#first!.level, { signal });
+    if (this.#options.filter !== undefined || source.scattered === true || source.linkWidth > 0)
+      await this.#seeWhole(budget * MOST, signal);
+    else await this.#seeChunks(view, budget, signal);
+    this.#setLoading(false);
+  }
+
+  async #prepare(options: ReadOptions): Promise<void> {
+    if (this.#schema !== undefined) return;
+    const described = await Promise.all(
+      this.dataset.levels.map(async (own) =>
+        own.vertices === undefined ? this.dataset.describe(own.level, options) : own,
+      ),
+    );
+    this.#levels = plannedLevels(described, this.axes);
+    this.#first = firstLevel(this.#levels, Number.POSITIVE_INFINITY);
+    const { color } = this.#options;
+    const schema = await this.dataset.schema(this.#first.level, options);
+    const fallback: Colouring = this.form === "lines" ? { by: "orientation" } : plain;
+    this.#dress = {
+      colouring: color === undefined ? fallback : colouringOf(color, schema),
+      legend: Legend.empty(),
+      radius: this.dataset.geometries[0] === "skeletons" && schema.vertex.some(({ name }) => name === "radius"),
+    };
+    this.#schema = schema;
+  }
+
+  /** Chunk by chunk: first the coarse level, all of it, then what is seen of a finer one. */
+  async #seeChunks(view: View, budget: number, signal: AbortSignal): Promise<void> {
+    const first = this.#first!;
+    const { count } = await this.#boxesOf(first.level, signal);
+    this.#base = Array.from({ length: count }, (_, chunk) => `${first.level}/${chunk}`);
+    await this.#fetch(first.level, this.#base, signal);
+    if (this.#sample.length === 0) this.#sample = sampleOf(this.#base.flatMap((key) => this.#pieces.get(key) ?? []));
+    const sight = sightOf(view);
+    const boxesOf = (level: number) => this.#boxesOf(level, signal);
+    const chosen = await levelFor(sight, this.#levels, first, this.#sample, budget, boxesOf);
+    if (signal.aborted) return;
+    this.#detail = chosen?.chunks.map((chunk) => `${chosen.level}/${chunk}`) ?? [];
+    if (chosen !== undefined) await this.#fetch(chosen.level, this.#detail, signal);
+    this.#evict();
+    this.#changed();
+  }
+
+  /** As one answer, at the finest level that is not too much; what still is, is left out. */
+  async #seeWhole(most: number, signal: AbortSignal): Promise<void> {
+    if (this.#detail.length > 0 || this.#base.length > 0) return; // the view has no part in it
+    const fine = this.#levels.findLast(({ vertices }) => vertices <= most) ?? this.#levels[0]!;
+    const origin = middle(this.bounds);
+    const query = { ...this.#options.filter, level: fine.level };
+    let vertices = 0;
+    this.#truncated = false;
+    const keys: string[] = [];
+    const attributes = attributesOf(this.#dress);
+    for await (const batch of this.dataset.select(query).batches({ signal, attributes, batchVertices: 65_536 })) {
+      const key = `${fine.level}/whole/${keys.length}`;
+      this.#put(pieceOf(key, batch, this.axes, origin, this.#dress));
+      keys.push(key);
+      this.#base = [...keys];
+      this.#soon();
+      vertices += batch.positions.length / batch.dims;
+      if (vertices < 2 * most) continue;
+      this.#truncated = true;
+      break;
+    }
+    this.#changed();
+  }
+
+  /** The boxes of the chunks of a level, in the space that is drawn. */
+  #boxesOf(level: number, signal: AbortSignal): Promise<Boxes> {
+    const known = this.#boxes.get(level);
+    if (known !== undefined) return known;
+    const asked = this.#readBoxes(level, signal);
+    this.#boxes.set(level, asked);
+    asked.catch(() => this.#boxes.delete(level));
+    return asked;
+  }
+
+  async #readBoxes(level: number, signal: AbortSignal): Promise<Boxes> {
+    const source = await this.dataset.source(level, { signal });
+    const table = await source.chunks({ signal });
+    const boxes = new Float64Array(6 * table.count);
+    const [min, max] = [new Float64Array(source.dims), new Float64Array(source.dims)];
+    for (let chunk = 0; chunk < table.count; chunk++) {
+      table.box(chunk, min, max);
+      for (let k = 0; k < 3; k++) {
+        boxes[6 * chunk + k] = min[this.axes[k] ?? -1] ?? 0;
+        boxes[6 * chunk + 3 + k] = max[this.axes[k] ?? -1] ?? 0;
+      }
+    }
+    return { count: table.count, boxes };
+  }
+
+  /** The pieces of these chunks that are not there yet, shown as they come. */
+  async #fetch(level: number, keys: readonly string[], signal: AbortSignal): Promise<void> {
+    const missing = keys.filter((key) => !this.#pieces.has(key) && !this.#damaged.has(key));
+    for (const key of keys) this.#touch(key);
+    const chunks = missing.map((key) => Number(key.slice(key.indexOf("/") + 1)));
+    if (chunks.length === 0) return this.#changed();
+    const source = await this.dataset.source(level, { signal });
+    await this.#read(source, chunks, signal);
+  }
+
+  async #read(source: LevelSource, chunks: readonly number[], signal: AbortSignal): Promise<void> {
+    const want = { positions: true, vertex: vertexColumnsOf(this.#dress), fragment: [] };
+    const left = new Set(chunks);
+    const { boxes } = await this.#boxesOf(source.level, signal);
+    this.timeline.add("read", { level: source.level, chunks: chunks.length });
+    try {
+      for await (const tile of source.tiles(chunks, want, { signal })) {
+        const batch = await batchOf(source, tile, this.#dress, { signal });
+        if (signal.aborted) return;
+        const corner = [...boxes.subarray(6 * tile.chunk, 6 * tile.chunk + 3)];
+        const origin = corner.every(Number.isFinite) ? (corner as unknown as Vector) : middle(this.bounds);
+        this.#put(pieceOf(`${source.level}/${tile.chunk}`, batch, this.axes, origin, this.#dress, tile.chunk));
+        left.delete(tile.chunk);
+        this.#soon();
+      }
+    } catch (error) {
+      if (signal.aborted || !(error instanceof OctavoError)) throw error;
+      await this.#readRest(source, [...left], error, signal);
+    }
+  }
+
+  /** One of these failed: it is looked for by halves, and the others are read. */
+  async #readRest(
+    source: LevelSource,
+    left: readonly number[],
+    error: OctavoError,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (left.length > 1) {
+      const half = left.length >> 1;
+      await this.#read(source, left.slice(0, half), signal);
+      await this.#read(source, left.slice(half), signal);
+      return;
+    }
+    for (const chunk of left) this.#damaged.set(`${source.level}/${chunk}`, error);
+    this.timeline.add("error", { level: source.level });
+    this.#options.onError?.(error);
+  }
+
+  #put(piece: Piece): void {
+    this.#pieces.set(piece.key, piece);
+    this.timeline.add("piece", { level: piece.level, vertices: piece.objects.length, bytes: this.#bytes() });
+  }
+
+  /** Used just now: the map is in the order of use. */
+  #touch(key: string): void {
+    const piece = this.#pieces.get(key);
+    if (piece === undefined) return;
+    this.#pieces.delete(key);
+    this.#pieces.set(key, piece);
+  }
+
+  #bytes(): number {
+    let sum = 0;
+    for (const { bytes } of this.#pieces.values()) sum += bytes;
+    return sum;
+  }
+
+  #evict(): void {
+    const needed = new Set([...this.#base, ...this.#detail]);
+    let over = this.#bytes() - (this.#options.memory ?? MEMORY);
+    for (const [key, { bytes }] of this.#pieces) {
+      if (over <= 0) break;
+      if (needed.has(key)) continue;
+      this.#pieces.delete(key);
+      this.timeline.add("drop", { bytes: -bytes });
+      over -= bytes;
+    }
+  }
+
+  #setLoading(loading: boolean): void {
+    this.#loading = loading;
+    this.#options.onProgress?.(this.status());
+  }
+
+  /** Many pieces come at once: what is drawn changes a few times a second. */
+  #soon(): void {
+    this.#timer ??= setTimeout(() => this.#changed(), SOON);
+  }
+
+  #changed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#options.onChange?.();
+    this.#options.onProgress?.(this.status());
+  }
+
+  #failed(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#setLoading(false);
+    this.#wanted = ""; // the same look may be tried again
+    this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** Some vertices of what is there, evenly. */
+function sampleOf(pieces: readonly Piece[]): Sample {
+  const total = pieces.reduce((sum, { objects }) => sum + objects.length, 0);
+  const every = Math.max(1, Math.floor(total / SAMPLED));
+  const out: number[] = [];
+  let next = 0;
+  for (const { positions, origin, objects } of pieces) {
+    for (; next < objects.length; next += every)
+      for (let k = 0; k < 3; k++) out.push(positions[3 * next + k]! + origin[k]!);
+    next -= objects.length;
+  }
+  return Float64Array.from(out);
+}
