@@ -22,6 +22,7 @@ export const pyramidOptions = {
     `which objects stay on coarser levels: ${CHOICES.join(", ")} or weight:NAME, an attribute (default even)`,
     byWhat,
   ),
+  "cross-links": flag("links from every vertex to the one that stands for it on the next level, and back"),
 };
 
 function byWhat(given: string): Choice {
@@ -59,7 +60,7 @@ export const pyramid = verb({
         where: url!,
         hint: "Convert it first: octavo convert.",
       });
-    const { levels, factor, error, keep, by, attributes, "max-memory": maxMemory } = given;
+    const { levels, factor, error, keep, by, attributes, "max-memory": maxMemory, "cross-links": crossLinks } = given;
     const options = {
       levels,
       factor,
@@ -68,6 +69,7 @@ export const pyramid = verb({
       by,
       attributes,
       maxMemory,
+      crossLinks,
       signal,
       onProgress: progress.update,
       pool: createPool(),

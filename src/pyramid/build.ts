@@ -56,6 +56,7 @@ export async function buildPyramid(
   const transaction = await editZarrVectors(store, at, { signal, limits });
   transaction.setLevels(levels, maxMemory / 2);
   await transaction.commit();
+  if (options.crossLinks === true) await (await import("./cross.js")).linkLevels(store, at, options);
   return report();
 }
 

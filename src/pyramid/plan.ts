@@ -26,6 +26,8 @@ export interface PyramidOptions extends ReadOptions {
   readonly by?: Choice | undefined;
   /** Of points: the attributes of the one that stays, or the mean of all that it stands for, where they are floats. */
   readonly attributes?: "pick" | "mean" | undefined;
+  /** Links from every vertex to the one that stands for it on the next level, and back. */
+  readonly crossLinks?: boolean | undefined;
   /** Bytes that may be held at once, roughly; 512 MiB unless told. */
   readonly maxMemory?: number | undefined;
   /** Workers that thin; without any, this thread does it, with the same result. */

@@ -68,7 +68,7 @@ export function thinPoints(
 }
 
 /** The cell of a point: a number where that can hold it, else a text. */
-function binOf(
+export function binOf(
   positions: Positions,
   dims: number,
   point: number,

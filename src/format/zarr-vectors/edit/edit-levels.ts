@@ -96,7 +96,7 @@ export async function replaceLevels(
 }
 
 /** Links to and from levels that go, and their attributes, which have the level as one name more. */
-async function removeBetween(tree: Tree, path: string, deeper: number): Promise<void> {
+export async function removeBetween(tree: Tree, path: string, deeper: number): Promise<void> {
   for (const name of await tree.names(path)) {
     if (deeper > 0) await removeBetween(tree, `${path}/${name}`, deeper - 1);
     else if (name !== "0") await tree.remove(`${path}/${name}`);
@@ -112,9 +112,11 @@ async function describeLevels(
 ): Promise<void> {
   const document = (await tree.group(""))!;
   const own = document.attributes.zarr_vectors as JsonObject;
+  const { cross_level_depth: _, cross_level_storage: _s, ...kept } = own;
   const before = (own.format_capabilities as readonly string[] | undefined) ?? [];
-  const tokens = new Set([...before.filter((token) => token !== "preserved_object_ids"), ...capabilities]);
-  const zarr_vectors = { ...own, format_capabilities: [...tokens].sort() };
+  const gone = ["preserved_object_ids", "multiscale_links"];
+  const tokens = new Set([...before.filter((token) => !gone.includes(token)), ...capabilities]);
+  const zarr_vectors = { ...kept, format_capabilities: [...tokens].sort() };
   const scaleOf = ({ scale }: LevelDescription): readonly number[] =>
     typeof scale === "number" ? base.map(() => scale) : scale;
   const datasets = levels.map((level, i) => ({

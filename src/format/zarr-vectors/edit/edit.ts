@@ -13,11 +13,13 @@ import { LOGS, Prefix } from "../../../store/key.js";
 import { type Committed, Transaction, type TransactionOptions } from "../../../store/transaction.js";
 import type { Store } from "../../../store/types.js";
 import { marked, markLog } from "../nodes/log-mark.js";
+import type { LevelLinks } from "../read/link-levels.js";
 import type { NewLevels } from "../write/write.js";
 import type { BatchParts } from "../write/write-batch.js";
 import type { GroupMembers } from "../write/write-index.js";
 import { appendBatch, deleteObjects, replaceObject } from "./edit-append.js";
 import { type AddedValues, type AttributeRows, addAttribute, dropAttribute, setAttribute } from "./edit-attributes.js";
+import { linkLevels } from "./edit-between.js";
 import { changeGroups, membersOf } from "./edit-groups.js";
 import { replaceLevels } from "./edit-levels.js";
 import { tellLinks } from "./edit-link-attributes.js";
@@ -70,6 +72,8 @@ export interface VectorTransaction {
   unshard(): void;
   /** Coarser levels, anew: level 1, 2 … instead of those that are there. `maxMemory` bytes are held on the way. */
   setLevels(levels: NewLevels, maxMemory?: number): void;
+  /** Links between levels, anew: `links` gives those from a level to the next coarser one, which are stored with both. */
+  linkLevels(links: (level: number) => AsyncIterable<LevelLinks>, maxMemory?: number): void;
   /** All groups, anew. */
   setGroups(groups: readonly GroupMembers[]): void;
   /** One more group, after those that are there. */
@@ -120,6 +124,10 @@ export async function editZarrVectors(
     setLevels: (levels, maxMemory = 512 << 20) =>
       add((tree, _, view) =>
         replaceLevels(tree, view, at, levels, { store, at: Prefix.join(at, `${LOGS}scratch`) }, maxMemory),
+      ),
+    linkLevels: (links, maxMemory = 512 << 20) =>
+      add((tree, _, view) =>
+        linkLevels(tree, view, at, links, { store, at: Prefix.join(at, `${LOGS}scratch`) }, maxMemory),
       ),
     setGroups: (groups) =>
       add((tree) => changeGroups(tree, (list) => void list.splice(0, list.length, ...groups.map(membersOf)))),
