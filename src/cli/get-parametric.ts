@@ -6,11 +6,13 @@
  *   csv      id, type, name, a column for each coefficient that any of them has, then the attributes
  */
 import { encodeUtf8 } from "../bytes/text.js";
+import { jsonOf } from "../convert/json/text.js";
+import { rowOf } from "../convert/json/values.js";
 import { NotFound } from "../errors.js";
 import type { Parametric } from "../model/vectors.js";
-import { channelTitles, rowOf } from "./columns.js";
+import { channelTitles } from "./columns.js";
 import { openSink } from "./sink.js";
-import { cell, jsonOf } from "./text.js";
+import { cell } from "./text.js";
 import type { Session } from "./verb.js";
 
 /** What may be asked of them. */

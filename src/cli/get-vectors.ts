@@ -1,13 +1,13 @@
 /** `octavo get` of geometry: the answer to a query as a file, or how much it would be. */
 import { feedOf } from "../convert/feed.js";
 import { convertToFile } from "../convert/files.js";
+import { itemsWriter } from "../convert/json/items-text.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Target as FileTarget } from "../format/interchange/kinds.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { temporary } from "../store/temporary.js";
 import { choice, count, flag, flagOr, id, list, numbers, sizes, text, type Values, value } from "./args.js";
 import { chosenOf, writeParametric } from "./get-parametric.js";
-import { itemsWriter } from "./items-text.js";
 import { bytesText, counted } from "./output.js";
 import { heldBack, openSink } from "./sink.js";
 import type { ExitCode, Session } from "./verb.js";

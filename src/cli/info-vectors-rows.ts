@@ -1,10 +1,12 @@
 /** What `octavo info` says of geometry, as rows for people. */
+
+import { toJson } from "../convert/json/text.js";
 import type { Geometry } from "../model/vectors.js";
 import { attributeText } from "./columns.js";
 import { attributeRows, clipped, codecText, noteRows, shapeText } from "./info.js";
 import { type Attribute, DOMAINS, type LevelInfo, type VectorInfo } from "./info-vectors.js";
 import { axisRows, rangeText, sizeText } from "./levels.js";
-import { bytesText, counted, countText, type Output, table, toJson } from "./output.js";
+import { bytesText, counted, countText, type Output, table } from "./output.js";
 
 export function vectorRows(node: VectorInfo, output: Output): string[][] {
   const { crs, levels, schema, groups, parametric, headers } = node;

@@ -3,12 +3,13 @@
 import { isFixed } from "../bytes/dtype.js";
 import type { Json } from "../bytes/json.js";
 import type { CodecSpec } from "../codec/types.js";
+import { toJson } from "../convert/json/text.js";
 import { InvalidInput, OctavoError } from "../errors.js";
 import type { ArrayDataset, Dataset, GroupDataset } from "../model/dataset.js";
 import { count, flag, value } from "./args.js";
 import { describeVectors } from "./info-vectors.js";
 import { vectorRows } from "./info-vectors-rows.js";
-import { bytesText, counted, countText, type Output, table, toJson } from "./output.js";
+import { bytesText, counted, countText, type Output, table } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";

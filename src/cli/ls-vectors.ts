@@ -1,8 +1,10 @@
 /** `octavo ls` of geometry: its levels, or the chunks, objects or groups of one level. */
+
+import { toJson } from "../convert/json/text.js";
+import { rowOf } from "../convert/json/values.js";
 import type { Columns, VectorDataset } from "../model/vectors.js";
-import { rowOf } from "./columns.js";
 import { rangeText, sizeText } from "./levels.js";
-import { counted, countText, type Output, table, toJson } from "./output.js";
+import { counted, countText, type Output, table } from "./output.js";
 import type { Session } from "./verb.js";
 
 export async function listVectors(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bytesText, table, toJson, visible } from "./output.js";
+import { toJson } from "../convert/json/text.js";
+import { bytesText, table, visible } from "./output.js";
 import { createReport } from "./progress.js";
 
 describe("output", () => {

@@ -3,6 +3,7 @@
  * errors, progress) goes to stderr, so that a pipe gets the result and nothing but the result.
  */
 import type { WriteStream } from "node:tty";
+import { toJson } from "../convert/json/text.js";
 
 export type Paint = (text: string) => string;
 
@@ -62,16 +63,6 @@ export function visible(text: string): string {
   return text.replace(/\x1b\[\d+m|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, (found) =>
     found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-}
-
-/** JSON that every reader understands: integers beyond 2^53 and the floats that JSON lacks are strings. */
-export function toJson(value: unknown, indent?: number): string {
-  const replace = (_key: string, found: unknown): unknown => {
-    if (typeof found === "bigint") return Number.isSafeInteger(Number(found)) ? Number(found) : String(found);
-    if (typeof found === "number" && !Number.isFinite(found)) return String(found);
-    return found;
-  };
-  return JSON.stringify(value, replace, indent);
 }
 
 /** Columns as wide as their widest cell; those named in `right` are numbers and line up at their end. */

@@ -2,9 +2,11 @@
  * How far a long piece of work is: done, total, rate, time left, memory. On a terminal one line on stderr that rewrites
  * itself, from the first second on; with `--progress json` one JSON object per line, for programs.
  */
+
+import { toJson } from "../convert/json/text.js";
 import type { Progress } from "../model/dataset.js";
 import { choice } from "./args.js";
-import { bytesText, countText, toJson } from "./output.js";
+import { bytesText, countText } from "./output.js";
 
 export interface Report {
   /** Hand this to the library as `onProgress`. */

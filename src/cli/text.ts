@@ -6,8 +6,8 @@
  *          complex numbers are "1+2j" there, and [1,2] in JSON
  */
 import type { DataType } from "../bytes/dtype.js";
+import { jsonOf, toJson } from "../convert/json/text.js";
 import type { NdArray } from "../model/array.js";
-import { toJson } from "./output.js";
 import { dtypeText, readableValues } from "./values.js";
 
 /** What turns an array into bytes of a file: its beginning, each block, its end. */
@@ -80,15 +80,6 @@ export function csvText(shape: readonly number[], dtype: DataType): ArrayText {
     },
     tail: () => "",
   };
-}
-
-/** As JSON; JSON.stringify knows no -0. */
-export function jsonOf(value: unknown): string {
-  if (Object.is(value, -0)) return "-0.0";
-  if (Array.isArray(value)) return `[${value.map(jsonOf).join(",")}]`;
-  if (typeof value !== "object" || value === null) return toJson(value);
-  const members = Object.entries(value).map(([name, member]) => `${toJson(name)}:${jsonOf(member)}`);
-  return `{${members.join(",")}}`;
 }
 
 /** As Python spells it, and numpy and pandas read it: 1.5-2j. */

@@ -4,8 +4,8 @@
  *   json     { level, geometry, axes, units (where there are any), items }; what an item is: items.ts
  *   ndjson   an item on each line
  */
-import { encodeUtf8 } from "../bytes/text.js";
-import type { Batch, Geometry } from "../model/vectors.js";
+import { encodeUtf8 } from "../../bytes/text.js";
+import type { Batch, Geometry } from "../../model/vectors.js";
 import { itemsOf } from "./items.js";
 import { jsonOf } from "./text.js";
 

@@ -10,10 +10,10 @@
  * each one begins, and last where all end. What is empty is left out.
  */
 
-import { shortest } from "../bytes/shortest.js";
-import type { Batch, Columns } from "../model/vectors.js";
-import { rowOf, rowReader } from "./columns.js";
+import { shortest } from "../../bytes/shortest.js";
+import type { Batch, Columns } from "../../model/vectors.js";
 import { jsonOf } from "./text.js";
+import { rowOf, rowReader } from "./values.js";
 
 /** The items of a batch, each in pieces of text. */
 export function* itemsOf(batch: Batch): Generator<Iterable<string>> {
