@@ -173,7 +173,8 @@ async function sourceOf(
   if (sources.length > 1 || isPattern(only)) return many();
   const onBad = given["skip-bad"] ? ({ message }: Error): void => void skipped.push(message) : undefined;
   try {
-    const { match, forbidden } = await findSource(only, given, session, { onBad, table: tableOf(given) });
+    const reading = { onBad, table: tableOf(given), maxMemory: given["max-memory"] };
+    const { match, forbidden } = await findSource(only, given, session, reading);
     const opened = await match.open();
     return { opened: opened.kind === "array" ? levelOf(opened, given.level) : opened, forbidden };
   } catch (error) {
@@ -239,7 +240,7 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
 function levelsOf(given: Values<typeof options>): PyramidOptions | undefined {
   const { pyramid, factor, error, keep, by } = given;
   if (pyramid !== undefined) return { levels: pyramid === true ? undefined : pyramid, factor, error, keep, by };
-  const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions] !== undefined);
+  const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions]); // 0 means nothing in any
   if (wrong !== undefined) throw new InvalidInput(`--${wrong} is for coarser levels: add --pyramid`);
   return undefined;
 }

@@ -40,7 +40,7 @@ export async function findSource(
   url: string,
   options: Given,
   session: Session,
-  reading: Pick<OpenFileOptions, "onBad" | "table"> = {},
+  reading: Pick<OpenFileOptions, "onBad" | "table" | "maxMemory"> = {},
 ): Promise<Source> {
   const place = withType(await findPlace(url, options, session), options.type, url);
   const detected = await detect(place, { as: options.as, signal: session.signal, ...reading });

@@ -42,7 +42,7 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
     onBad(error);
   };
   const feedFrom = async ({ open, name }: Input): Promise<Feed> => {
-    const dataset = await open({ signal: options.signal, limits: options.limits, onBad });
+    const dataset = await open({ signal: options.signal, limits: options.limits, maxMemory: options.maxMemory, onBad });
     if (dataset.kind === "vectors") return feedOf(dataset, query, reading);
     throw new Unsupported(`${name} is ${dataset.kind === "array" ? "an array" : "a group"}, and no geometry`, {
       where: name,

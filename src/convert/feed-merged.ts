@@ -37,7 +37,7 @@ const DOMAINS = ["vertex", "link", "fragment", "object", "group"] as const satis
 export async function feedOfMerged(inputs: readonly Input[], query: Query, options: ManyOptions = {}): Promise<Feed> {
   const { onProgress, onBad, merge, ...reading } = options;
   const opened = async ({ open, name }: Input): Promise<VectorDataset> => {
-    const dataset = await open({ signal: options.signal, limits: options.limits, onBad });
+    const dataset = await open({ signal: options.signal, limits: options.limits, maxMemory: options.maxMemory, onBad });
     if (dataset.kind === "vectors") return dataset;
     throw new Unsupported(`${name} is ${dataset.kind === "array" ? "an array" : "a group"}, and no geometry`, {
       where: name,

@@ -4,7 +4,7 @@ import type { PyramidOptions } from "../pyramid/index.js";
 import type { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
-import { type Feed, MEMORY, notesOf } from "./feed.js";
+import { type Feed, notesOf, writingWithin } from "./feed.js";
 import { committed } from "./levels.js";
 import { refuseLosses } from "./losses.js";
 import { type ConvertVectorsOptions, fits, inRoom } from "./vectors.js";
@@ -16,7 +16,7 @@ export function writeFeed(
   options: ConvertVectorsOptions = {},
   pyramid?: PyramidOptions,
 ): Promise<ConvertReport> {
-  const { signal, limits, formatVersion, codecs, sharding, dtype, ids, maxMemory = MEMORY } = options;
+  const { signal, limits, formatVersion, codecs, sharding, dtype, ids } = options;
   const { geometry, axes, headers, layout, linkWidth, hasObjects } = feed;
   refuseLosses(options, feed.losses);
   return inRoom(store, at, options, async () => {
@@ -42,7 +42,7 @@ export function writeFeed(
         sharding,
         links: linkWidth > 0 ? { width: linkWidth } : undefined,
       },
-      { signal, limits, maxMemory: maxMemory / 2 },
+      { signal, limits, maxMemory: writingWithin(options, 1 / 2) },
     );
     try {
       let [vertices, objects] = [0, 0];

@@ -53,6 +53,13 @@ export function readingWithin({ signal, limits, requests, maxMemory = MEMORY }: 
   };
 }
 
+/**
+ * What the writer of a store may hold. Where somebody says how much there is, that is meant of the process, in which much is thrown away
+ * that is not given back at once.
+ */
+export const writingWithin = ({ maxMemory }: Pick<FeedOptions, "maxMemory">, share = 7 / 8): number =>
+  maxMemory === undefined ? share * MEMORY : Math.min(maxMemory / 2, Math.max(maxMemory / 4, MEMORY / 4));
+
 export const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 
 /** Objects that are there, and have nothing. */

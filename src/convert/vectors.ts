@@ -25,7 +25,7 @@ import type { Store } from "../store/types.js";
 import type { ConvertReport } from "./arrays.js";
 import { byObject } from "./by-object.js";
 import { Seen, unseenObjects } from "./empty.js";
-import { MEMORY, readingWithin } from "./feed.js";
+import { MEMORY, readingWithin, writingWithin } from "./feed.js";
 import { journaled } from "./journal.js";
 import { committed } from "./levels.js";
 import { refuseLosses, type Strictness } from "./losses.js";
@@ -105,7 +105,7 @@ async function streamed(
   options: ConvertVectorsOptions,
   pyramid: PyramidOptions | undefined,
 ): Promise<ConvertReport> {
-  const { signal, maxMemory = MEMORY, formatVersion, codecs, sharding, dtype } = options;
+  const { signal, formatVersion, codecs, sharding, dtype } = options;
   const { batchVertices = 1, ...reading } = readingWithin(options);
   const { limits } = reading;
   const [geometry, ...further] = source.geometries;
@@ -142,7 +142,7 @@ async function streamed(
       ...own,
       links: level.linkWidth > 0 ? { ...own.links, width: level.linkWidth } : undefined,
     },
-    { signal, limits, maxMemory: (scattered ? 7 / 8 : 1 / 2) * maxMemory },
+    { signal, limits, maxMemory: writingWithin(options, scattered ? 7 / 8 : 1 / 2) },
   );
   try {
     const [vertices, objects] = [{ done: 0 }, { done: 0 }];

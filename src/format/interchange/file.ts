@@ -176,11 +176,26 @@ export async function exactly(
   throw new Corrupt(`${where} ends at byte ${found}, within ${what}, which needs ${offset + length}`, { where });
 }
 
-/** Everything in one piece, of files that are read whole; Unsupported where that is more than `most` bytes. */
-export async function whole(file: InputFile, most: number, options?: ReadOptions): Promise<Uint8Array> {
+const COPIES = 2; // the bytes of a file that is read whole, and what is made of them
+
+/** Everything in one piece, of files that are read whole; Unsupported where that is more than `most` bytes, or than may be held. */
+export async function whole(
+  file: InputFile,
+  most: number,
+  options?: ReadOptions & { readonly maxMemory?: number | undefined },
+): Promise<Uint8Array> {
   const { where, size } = file;
-  const bytes = size !== undefined && size > most ? undefined : await file.read(0, most + 1, options);
-  if (bytes !== undefined && bytes.length <= most) return bytes;
-  const hint = "Raise the limit resultBytes, or cut the file.";
-  throw new Unsupported(`${where} has more than the ${most} bytes that are read at once`, { where, hint });
+  const { maxMemory = Number.POSITIVE_INFINITY } = options ?? {};
+  const room = Math.min(most, Math.floor(maxMemory / COPIES));
+  const bytes = size !== undefined && size > room ? undefined : await file.read(0, room + 1, options);
+  if (bytes !== undefined && bytes.length <= room) return bytes;
+  if (room === most) {
+    const hint = "Raise the limit resultBytes, or cut the file.";
+    throw new Unsupported(`${where} has more than the ${most} bytes that are read at once`, { where, hint });
+  }
+  const needed = size === undefined ? `more than ${COPIES * room}` : `about ${COPIES * size}`;
+  throw new Unsupported(
+    `${where} is of a kind that is read whole, which takes ${needed} bytes of memory, and ${maxMemory} may be used`,
+    { where, hint: "Allow more (--max-memory), or cut the file." },
+  );
 }

@@ -5,7 +5,16 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { FormatOptions } from "../../model/format.js";
-import type { Axis, Batch, Columns, Geometry, Schema, SelectOptions, VectorDataset } from "../../model/vectors.js";
+import type {
+  Axis,
+  Batch,
+  Columns,
+  Geometry,
+  Schema,
+  SelectOptions,
+  VectorDataset,
+  VectorLevel,
+} from "../../model/vectors.js";
 import type { Scratch } from "../../store/scratch.js";
 import type { Sink } from "../../store/types.js";
 import type { Ids, Piece, RowGroups } from "../rows/row-source.js";
@@ -15,6 +24,8 @@ import type { InputFile } from "./file.js";
 export interface FileFormat {
   /** Objects without vertices are in the file as well. */
   readonly holdsEmpty?: true | undefined;
+  /** Groups of objects are in the file as well. */
+  readonly holdsGroups?: true | undefined;
   /** Reads what must be known before everything else: the header, where there is one. */
   open(file: InputFile, options: OpenFileOptions): Promise<FileContent>;
   /** Writes all of it; what the file cannot hold is told, nothing is left out in silence. */
@@ -26,6 +37,8 @@ export interface OpenFileOptions extends FormatOptions {
   readonly table?: TableOptions | undefined;
   /** Objects that are damaged are left out, and told here; without it the first one is an error. */
   readonly onBad?: ((problem: Error) => void) | undefined;
+  /** Bytes that may be held at once; files that are read whole are refused where they would take more. */
+  readonly maxMemory?: number | undefined;
 }
 
 /** Which columns of a table are what; names that are not given are found by what they are usually called. */
@@ -64,6 +77,8 @@ export interface FileContent {
   readonly losses?: readonly string[] | undefined;
   readonly vertices?: number | undefined;
   readonly objects?: number | undefined;
+  /** Of files with levels of detail, the finest first; the finest has all of it. */
+  readonly levels?: readonly Pick<VectorLevel, "vertices" | "binShape" | "chunkShape">[] | undefined;
   readonly bounds?: VectorDataset["bounds"] | undefined;
   /** Goes through the file, once: where its pieces are. Asked for before anything is read. */
   index(options: ReadOptions): Promise<PieceIndex>;
@@ -82,6 +97,8 @@ export interface PieceIndex {
   readonly bytes: Float64Array;
   /** min, then max of each piece, 2 × dims numbers, where they are known. */
   readonly boxes?: Float64Array | undefined;
+  /** Of files with levels: how many of the first pieces each level has. */
+  readonly until?: readonly number[] | undefined;
   readonly groups?: RowGroups | undefined;
   /** Sentences about what the file says of itself and what was found: counts that do not agree. */
   readonly notes?: readonly string[] | undefined;
@@ -90,12 +107,12 @@ export interface PieceIndex {
 
 /** What is to be written: a selection and what is known about where it comes from. */
 export interface FileData extends Pick<VectorDataset, "url" | "axes" | "crs" | "attributes" | "bounds"> {
+  /** What it is a part of, where that is one dataset. */
+  readonly dataset?: VectorDataset | undefined;
   readonly geometry: Geometry;
   readonly schema: Schema;
   /** Headers of the files that the data once were, by format. */
   readonly headers: ReadonlyMap<string, JsonObject>;
-  /** What it is a part of, where that is one dataset. */
-  readonly dataset?: VectorDataset | undefined;
   groups(): Promise<{ readonly members: readonly Ids[]; readonly columns: Columns }>;
   /** In order, each object once; may be asked for again. */
   batches(options?: SelectOptions): AsyncIterable<Batch>;

@@ -65,6 +65,8 @@ export interface LevelWriter {
   readonly table: ObjectTable | undefined;
 }
 
+const FRAGMENT = 36; // bytes that one takes in the end, which rows that can be put aside make room for
+
 /** `first` decides what nobody has declared; undefined where nothing ever came. */
 export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
   const { plan, dtype, chunkShape, arrays, old, scratch } = context;
@@ -86,6 +88,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const vertices = spool(widths, scratch);
   let sizes: Uint32Array = new Uint32Array(); // vertices of each chunk
   let table: ObjectTable | undefined;
+  let fragmentBytes = 0;
 
   return {
     objects,
@@ -128,6 +131,9 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
             if (owners[p]! < 0 && parts[p]! < parts[p + 1]!) owners[p] = objects.nameless();
         const { segments, places, bridges } = cuts.cut(rows, owners, await loadVectorKernel());
         sizes = withRows(sizes, segments, cuts.chunks.count);
+        const kept = FRAGMENT * cuts.fragments.size.length;
+        scratch.held += kept - fragmentBytes;
+        fragmentBytes = kept;
         const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
         for (const [c, own] of ofThese.entries()) fragmentRows[c]!.push(own.slice());
         await vertices.add([rows.stored, ...which, ...columns], segments);

@@ -63,6 +63,8 @@ export function numbering(rank: number): Numbering {
   };
 }
 
+const LONG = 1 << 20; // beyond which room that may never be used is dearer than copying
+
 /** A list of numbers that grows. */
 export class Growing {
   values: Uint32Array;
@@ -75,7 +77,7 @@ export class Growing {
 
   push(value: number): void {
     if (this.length === this.values.length) {
-      const larger = new Uint32Array(2 * this.length);
+      const larger = new Uint32Array(Math.ceil(this.length * (this.length < LONG ? 2 : 1.25)));
       larger.set(this.values);
       this.values = larger;
     }
