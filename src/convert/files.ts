@@ -54,7 +54,12 @@ export async function convertToFile(
     }
     const report = await file.write(packed, { ...feed, batches }, { signal, limits, scratch, ascii, reference });
     const { vertices } = report;
-    const told = empty === 0 ? report.losses : [...report.losses, `${empty} objects without vertices`];
+    const groups = file.holdsGroups === true ? 0 : (await feed.groups()).members.length;
+    const told = [
+      ...report.losses,
+      ...(empty === 0 ? [] : [`${empty} objects without vertices`]),
+      ...(groups === 0 ? [] : [`its ${groups} groups`]),
+    ];
     const losses = [...feed.losses, ...told.map((loss) => `${feed.url}: ${loss}`)];
     const objects = report.objects - empty;
     refuseLosses(options, losses);

@@ -120,6 +120,7 @@ async function tagsOf(
     let tag = (texts?.[i] ?? "").trim().replace(/\s+/g, "_").replace(/^#+/, "") || `group_${group}`;
     while (seen.has(tag)) tag += "_";
     seen.add(tag);
+    if (texts !== undefined && texts[i] !== tag) lose(`the name ${texts[i]} of a group: its tag is ${tag}`);
     return tag;
   });
   const rowOf = new Map(Array.from(ids as BigInt64Array, (id, row) => [id, row]));

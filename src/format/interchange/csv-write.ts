@@ -74,7 +74,9 @@ function cellsOf({ info, values }: Column, quoted: RegExp, none: string): ((row:
 
 function number(value: number, none: string): string {
   if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const text = String(value);
+  // Beyond 2^53 the shortest digits are another whole number.
+  const isWhole = Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) < 1e21;
+  const text = String(isWhole ? BigInt(value) : value);
   if (text === "NaN") return none;
   return value === Number.POSITIVE_INFINITY ? "inf" : value === Number.NEGATIVE_INFINITY ? "-inf" : text;
 }

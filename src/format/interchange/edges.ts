@@ -15,7 +15,7 @@ import { type InputFile, openFile, whole } from "./file.js";
 import { NAMES, nameColumn, namesOf } from "./nodes.js";
 import { spoolIn } from "./spool.js";
 import { column, columns, type Surface, surfaceContent } from "./surface.js";
-import { endsOf, lossesOf } from "./surface-write.js";
+import { AS_GRAPH, endsOf, lossesOf } from "./surface-write.js";
 import { Scanner } from "./text.js";
 import { textSink } from "./text-write.js";
 import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
@@ -98,21 +98,24 @@ export function parseEdges(bytes: Uint8Array, where: string, nodes = new Nodes()
   };
 }
 
+const KINDS = ["graph", "skeletons", "lines", "polylines", "streamlines"] as const;
+
 async function write(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
-  const losses = lossesOf(data, "an edge list", ["graph", "skeletons", "lines", "polylines", "streamlines"]);
+  const losses = lossesOf(data, "an edge list", KINDS, [], AS_GRAPH);
   const kept: string[] = Object.values(NAMES);
   for (const { name } of data.schema.vertex) if (!kept.includes(name)) losses.add(`the vertex attribute ${name}`);
   for (const { name } of data.schema.link) if (name !== "weight") losses.add(`the link attribute ${name}`);
   const text = textSink(sink);
   const aside = spoolIn(options.scratch);
   const edges = textSink({ write: (bytes) => aside.write(bytes) });
-  let [vertices, objects] = [0, 0];
+  let [vertices, objects, named] = [0, 0, false];
   for await (const batch of data.batches({ signal: options.signal, limits: options.limits })) {
     if (batch.repeats === true) {
       losses.add("edges between objects of different batches");
       continue;
     }
     const count = batch.positions.length / batch.dims;
+    named ||= batch.ids.length > 0 && batch.ids[0] !== 0n;
     const name = namesOf(batch.vertexColumns, count, vertices);
     for (let row = 0; row < count; row++) {
       const place = batch.positions.subarray(3 * row, 3 * row + 3);
@@ -129,6 +132,7 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
     objects += batch.ids.length;
   }
   if (objects > 1) losses.add("which object each node belongs to");
+  else if (named) losses.add("the id of the object");
   await text.end();
   await edges.end();
   await aside.pour(sink);

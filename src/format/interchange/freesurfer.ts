@@ -23,7 +23,7 @@ import { type InputFile, whole } from "./file.js";
 import { spoolIn } from "./spool.js";
 import { RAS_MM } from "./streamlines.js";
 import { columns, surfaceContent } from "./surface.js";
-import { asFloat32, batchesOf, lossesOf, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, lossesOf, tellBatch, tellOne } from "./surface-write.js";
 import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
 
 export const file: FileFormat = { open, write };
@@ -71,11 +71,11 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
   const left = [...data.schema.vertex.map(({ name }) => name), ...data.schema.link.map(({ name }) => `link.${name}`)];
   if (left.length > 0) losses.add(`a surface of FreeSurfer has no attributes: ${left.join(", ")} are left out`);
   const batches = await batchesOf(data, options);
-  if (batches.several) losses.add("objects are one in a surface of FreeSurfer");
+  tellOne(batches, "a surface of FreeSurfer", losses);
   const [points, faces] = [spoolIn(options.scratch), spoolIn(options.scratch)];
   let [vertices, links, objects] = [0, 0, 0];
   for await (const { batch, first } of batches) {
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     await points.write(swapBytes(bytesOf(asFloat32(batch.positions, "a surface of FreeSurfer", losses)), 4));
     const ends = batch.links?.ends ?? new Uint32Array();
     await faces.write(swapBytes(bytesOf(Int32Array.from(ends, (end) => end + first)), 4));

@@ -9,22 +9,25 @@ import type { Sink } from "../../store/types.js";
 import { encodeBase64 } from "./base64.js";
 import { type Spool, spoolIn } from "./spool.js";
 import { FLOAT32, INT32 } from "./surface.js";
-import { asFloat32, batchesOf, lanes, lossesOf, OBJECT_ID, objectOfVertices, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, lanes, lossesOf, OBJECT_ID, objectOfVertices, tellBatch } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 import { escapeXml } from "./xml.js";
+
+/** Says so of an array where there are as many faces as vertices, and its length does not. */
+export const OF_FACES = ["Rows", "faces"] as const;
 
 export async function writeGifti(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const losses = lossesOf(data, "GIFTI", ["mesh", "points"]);
   const batches = await batchesOf(data, options);
   const mesh = data.geometry === "mesh";
-  const own = batches.several && mesh ? [OBJECT_ID] : [];
+  const own = batches.named && mesh ? [OBJECT_ID] : [];
   const wait = (list: readonly AttributeInfo[]) =>
     lanes(list, losses, true).map((lane) => ({ lane, spool: spoolIn(options.scratch) }));
   const [vertexData, faceData] = [wait([...own, ...data.schema.vertex]), wait(mesh ? data.schema.link : [])];
   const [points, faces] = [spoolIn(options.scratch), spoolIn(options.scratch)];
   let [vertices, links, objects] = [0, 0, 0];
   for await (const { batch, first } of batches) {
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     const rows = batch.positions.length / 3;
     const columns = new Map(batch.vertexColumns);
     if (own.length > 0) columns.set(OBJECT_ID.name, { info: OBJECT_ID, values: objectOfVertices(batch) });
@@ -69,14 +72,14 @@ export async function writeGifti(sink: Sink, data: FileData, options: WriteFileO
   );
   await array("POINTSET", FLOAT32, vertices, 3, arrayHeader(header.points, true), points);
   if (mesh) await array("TRIANGLE", INT32, links, 3, arrayHeader(header.triangles, false), faces);
-  for (const [list, rows] of [
-    [vertexData, vertices],
-    [faceData, links],
+  for (const [list, rows, more] of [
+    [vertexData, vertices, []],
+    [faceData, links, links === vertices ? [OF_FACES] : []],
   ] as const)
     for (const { lane, spool } of list) {
       const { name, channels, description } = lane.info;
       const intent = /^[a-z0-9_]+$/.test(description ?? "") ? description!.toUpperCase() : "NONE";
-      await array(intent, lane.type, rows, channels, metaData([["Name", name]]), spool);
+      await array(intent, lane.type, rows, channels, metaData([["Name", name], ...more]), spool);
     }
   await text("</GIFTI>");
   return { vertices, objects, losses: [...losses] };

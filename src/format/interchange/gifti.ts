@@ -21,7 +21,7 @@ import type { Column } from "../../model/attributes.js";
 import { strides } from "../../space/shape.js";
 import { decodeBase64 } from "./base64.js";
 import { type InputFile, whole } from "./file.js";
-import { writeGifti } from "./gifti-write.js";
+import { OF_FACES, writeGifti } from "./gifti-write.js";
 import { asPlaces } from "./polydata.js";
 import { RAS_MM } from "./streamlines.js";
 import { column, columns, type Surface, surfaceContent } from "./surface.js";
@@ -182,7 +182,8 @@ function surface(document: Document, where: string, limits: Limits, zlib: Zlib):
     const intent = intentOf(tag).toLowerCase();
     const plain =
       tag.metaData.find(([name]) => name === "Name")?.[1] || (intent === "vector" ? "normal" : intent) || "data";
-    const list = rows === place.rows ? own : rows === faces?.rows ? faceOwn : undefined;
+    const ofFaces = rows !== place.rows || tag.metaData.some(([name, value]) => `${[name, value]}` === `${OF_FACES}`);
+    const list = !ofFaces ? own : rows === faces?.rows ? faceOwn : undefined;
     let name = plain;
     for (let k = 2; list?.some(({ info }) => info.name === name); k++) name = `${plain}_${k}`;
     if (list === undefined || channels < 1)

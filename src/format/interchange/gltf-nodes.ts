@@ -41,7 +41,7 @@ export function nodesOf(gltf: Gltf): Placed[] {
       out.push({
         mesh: node.mesh,
         name: typeof name === "string" ? name : "",
-        id: typeof id === "string" && /^-?\d{1,18}$/.test(id) ? BigInt(id) : undefined,
+        id: typeof id === "string" ? wholeOf(id) : undefined,
         matrix,
       });
     }
@@ -123,4 +123,9 @@ export function turned(normals: Float32Array, m: readonly number[]): Float32Arra
     for (let k = 0; k < 3; k++) out[i + k] = own[k]! / size;
   }
   return out;
+}
+
+function wholeOf(text: string): bigint | undefined {
+  const id = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+  return id !== undefined && BigInt.asIntN(64, id) === id ? id : undefined;
 }

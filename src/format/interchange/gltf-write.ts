@@ -18,7 +18,7 @@ import {
   linksByPart,
   lossesOf,
   nameOf,
-  tellRepeats,
+  tellBatch,
 } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
@@ -42,7 +42,7 @@ interface Parts {
 export async function writeGlb(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { schema } = data;
   const kinds = Object.keys(MODES) as (keyof typeof MODES)[];
-  const losses = lossesOf(data, "glTF", kinds, ["object"]);
+  const losses = lossesOf(data, "glTF", kinds, ["object"], { skeletons: "graph" });
   const left = [
     ...schema.link.map(({ name }) => `link.${name}`),
     ...schema.object.filter(({ name }) => name !== "name").map(({ name }) => `object.${name}`),
@@ -59,7 +59,7 @@ export async function writeGlb(sink: Sink, data: FileData, options: WriteFileOpt
   let [vertices, objects] = [0, 0];
   for await (const { batch: given } of batches) {
     const batch = { ...given, positions: asFloat32(given.positions, "glTF", losses) };
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     vertices += batch.positions.length / 3;
     objects += batch.repeats ? 0 : batch.ids.length;
     await putBatch(batch, own, parts, losses);

@@ -6,7 +6,7 @@ import type { Batch, Columns } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import { NAMES, namesOf } from "./nodes.js";
 import { spoolIn } from "./spool.js";
-import { endsOf, lossesOf, objectOfVertices } from "./surface-write.js";
+import { AS_GRAPH, endsOf, lossesOf, objectOfVertices } from "./surface-write.js";
 import { textSink } from "./text-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 import { escapeXml } from "./xml.js";
@@ -14,7 +14,7 @@ import { escapeXml } from "./xml.js";
 const KINDS = ["graph", "skeletons", "lines", "polylines", "streamlines"] as const;
 
 export async function writeGraphml(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
-  const losses = lossesOf(data, "GraphML", KINDS);
+  const losses = lossesOf(data, "GraphML", KINDS, [], AS_GRAPH);
   const names: string[] = Object.values(NAMES);
   const nodeKeys = keysOf(
     data.schema.vertex.filter(({ name }) => !names.includes(name) && name !== "object_id"),

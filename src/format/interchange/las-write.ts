@@ -33,6 +33,7 @@ export async function writeLas(sink: Sink, data: FileData, options: WriteFileOpt
   if (dims > 3) throw new Unsupported(`LAS holds points in three dimensions, and ${data.url} has ${dims}`);
   const table = await tableRows(data, options, undefined, true);
   const { losses } = table;
+  if (table.columns[0]?.name === "id") losses.push("that points are objects: their ids are an attribute");
   const kept = keptOf(data);
   const axes = data.axes.map(({ name }) => name);
   const rest = table.columns.filter(({ name }) => !axes.includes(name));

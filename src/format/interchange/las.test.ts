@@ -182,7 +182,10 @@ describe("writing", () => {
       "x,y,z,intensity,red,green,blue,height,name,id\n0.125,-7,1e3,65535,1,2,3,0.1,a,9007199254740993\n10.5,8,-1e3,0,4,5,6,0.2,b,5\n";
     const dataset = await openBytes(csv, "a.csv", new TextEncoder().encode(text));
     const { bytes, report } = await written(file, await dataOf(dataset));
-    expect(report.losses).toEqual(["the attribute name, of string, for which LAS has no place"]);
+    expect(report.losses).toEqual([
+      "that points are objects: their ids are an attribute",
+      "the attribute name, of string, for which LAS has no place",
+    ]);
     const again = await openBytes(file, "a.las", bytes);
     expect(again.version).toBe("LAS 1.4, point format 7");
     const { positions, vertexColumns } = await again.select().read();

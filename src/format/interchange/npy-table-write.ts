@@ -29,9 +29,15 @@ export async function writeNpyPoints(sink: Sink, data: FileData, options: WriteF
   const dtype = { kind: "float", size: size ?? 4, endian: "little" } as const;
   await sink.write(writeNpy({ shape: [vertices, data.axes.length], dtype, data: new Uint8Array() }));
   await spool.pour(sink);
-  const names = [...data.schema.vertex, ...data.schema.object].map(({ name }) => name);
+  const { vertex, object, link } = data.schema;
+  const names = [
+    ...vertex.map(({ name }) => name),
+    ...object.map(({ name }) => `object.${name}`),
+    ...link.map(({ name }) => `link.${name}`),
+  ];
   const losses =
     names.length === 0 ? [] : [`the attributes ${names.join(", ")}: an .npy file has coordinates; .npz has both`];
+  if (data.geometry !== "points") losses.push(`how the vertices of ${data.geometry} are connected: a row is a vertex`);
   if (objects > 0) losses.push("which points belong to which object");
   return { vertices, objects, losses };
 }

@@ -2,22 +2,24 @@
 import type { Batch, Columns } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import type { Ids } from "../rows/row-source.js";
-import { batchesOf, endsOf, lanes, linksByPart, lossesOf, nameOf, shortText, tellRepeats } from "./surface-write.js";
+import { batchesOf, endsOf, lanes, linksByPart, lossesOf, nameOf, shortText, tellBatch } from "./surface-write.js";
 import { textSink } from "./text-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
+
+const NO_GROUP = "default"; // what OBJ calls it
 
 export async function writeObj(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { geometry } = data;
   const kinds = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
-  const losses = lossesOf(data, "OBJ", kinds, ["object", "group"]);
+  const losses = lossesOf(data, "OBJ", kinds, ["object"]);
   tellLeft(data, losses);
   const batches = await batchesOf(data, options);
   const groupsOf = await groupNames(data);
   const out = textSink(sink);
   const written = { normal: 0, uv: 0 };
-  let [vertices, objects] = [0, 0];
+  let [vertices, objects, group] = [0, 0, NO_GROUP];
   for await (const { batch, first } of batches) {
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     const vertex = attributes(batch.vertexColumns, batch.positions.length / 3, losses);
     const ends = endsOf(batch);
     const corner = attributes(batch.links?.columns ?? new Map(), ends.length / 3, losses, 3);
@@ -30,8 +32,9 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
         if (name !== undefined && id !== BigInt(objects + row))
           losses.add("objects have their names in OBJ, and no ids besides");
         if (name !== undefined || batches.several || id !== 0n) await out.write(`o ${name ?? id}\n`);
-        const groups = groupsOf.get(id);
-        if (groups !== undefined) await out.write(`g ${groups.join(" ")}\n`);
+        const groups = groupsOf.get(id)?.join(" ") ?? NO_GROUP;
+        if (groups !== group) await out.write(`g ${groups}\n`);
+        group = groups;
       }
       const [from, to] = [batch.parts[part]!, batch.parts[part + 1]!];
       for (let i = from; i < to; i++) {
@@ -57,13 +60,20 @@ export async function writeObj(sink: Sink, data: FileData, options: WriteFileOpt
   return { vertices, objects, losses: [...losses] };
 }
 
+const isPath = (geometry: FileData["geometry"]): boolean =>
+  geometry === "lines" || geometry === "polylines" || geometry === "streamlines";
+
 function tellLeft({ schema, geometry }: FileData, losses: Set<string>): void {
   const left = [
-    ...schema.vertex.filter(({ name, channels }) => !isKnown(name, channels, 1)).map(({ name }) => name),
+    ...schema.vertex
+      .filter(({ name, channels }) => !isKnown(name, channels, 1) || (isPath(geometry) && name !== "color"))
+      .map(({ name }) => name),
     ...schema.link.filter(({ name, channels }) => !isKnown(name, channels, 3)).map(({ name }) => `link.${name}`),
-    ...schema.object.filter(({ name }) => name !== "name").map(({ name }) => `object.${name}`),
+    ...(["object", "group"] as const).flatMap((domain) =>
+      schema[domain].filter(({ name }) => name !== "name").map(({ name }) => `${domain}.${name}`),
+    ),
   ];
-  if (left.length > 0) losses.add(`OBJ has no attributes but normal, uv and color: ${left.join(", ")} are left out`);
+  if (left.length > 0) losses.add(`OBJ has no place for ${left.join(", ")}`);
   if (geometry === "graph" || geometry === "skeletons")
     losses.add("edges are lines in OBJ, and its readers give a path for each");
 }
@@ -91,7 +101,7 @@ function attributes(columns: Columns, rows: number, losses: Set<string>, corners
       if (info.name !== "color") return [info.name, own];
       if (info.channels === 4) losses.add("OBJ has no alpha of colours");
       const scale = info.dtype.kind === "uint" ? 2 ** (8 * (info.dtype as { size: number }).size) - 1 : 1;
-      if (scale > 1) losses.add("colours are floats from 0 to 1 in OBJ");
+      if (scale > 1) losses.add(`that ${info.name} are whole numbers: OBJ has floats from 0 to 1`);
       return [
         info.name,
         Float64Array.from({ length: 3 * rows }, (_, i) => own[Math.floor(i / 3) * info.channels + (i % 3)]! / scale),

@@ -232,7 +232,7 @@ describe("OBJ", () => {
     const dataset = await opened(file, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     const batch = { ...(await dataset.select().read()), vertexColumns: columns(heat) };
     const { report } = await written(file, dataWith([batch]));
-    expect(report.losses).toEqual(["OBJ has no attributes but normal, uv and color: heat are left out"]);
+    expect(report.losses).toEqual(["OBJ has no place for heat"]);
     await expect(written(file, dataWith([], { geometry: "parametric" }))).rejects.toThrow(Unsupported);
   });
 });

@@ -14,10 +14,10 @@ import { Growing } from "./growing.js";
 import { NOWHERE, type ObjLines, type ObjSection, parseObj } from "./obj-parse.js";
 import { writeObj } from "./obj-write.js";
 import { fan } from "./polygons.js";
-import { column, columns, type Surface, surfaceContent } from "./surface.js";
+import { calledBy, column, columns, type Surface, surfaceContent } from "./surface.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
-export const file: FileFormat = { open, write: writeObj };
+export const file: FileFormat = { holdsGroups: true, open, write: writeObj };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
@@ -195,8 +195,6 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
 /** Names of objects, or ids where all of them are numbers; and groups. */
 function named(sections: readonly ObjSection[]): Pick<Surface, "ids" | "objectColumns" | "groups"> {
   const names = sections.map(({ object, groups }) => object ?? groups.join(" "));
-  const isId = names.every((name) => /^(0|[1-9]\d{0,18})$/.test(name) && BigInt(name) < 1n << 63n);
-  const some = names.some((name) => name !== "");
   const members = new Map<string, number[]>();
   for (const [row, { groups, object }] of sections.entries())
     if (object !== undefined || groups.length > 1)
@@ -212,8 +210,7 @@ function named(sections: readonly ObjSection[]): Pick<Surface, "ids" | "objectCo
           members: [...members.values()].map((rows) => Uint32Array.from(rows)),
           columns: columns(column("name", [...members.keys()])),
         };
-  if (isId && new Set(names).size === names.length) return { ids: BigInt64Array.from(names, BigInt), groups };
-  return { objectColumns: some ? columns(column("name", names)) : NONE, groups };
+  return { ...calledBy(names), groups };
 }
 
 /** Each `l` is an object with vertices of its own. */

@@ -8,6 +8,7 @@ import { propertyNames } from "./ply-rows.js";
 import { spoolIn } from "./spool.js";
 import { FLOAT32, FLOAT64, INT32 } from "./surface.js";
 import {
+  AS_GRAPH,
   batchesOf,
   endsOf,
   type Lane,
@@ -16,7 +17,7 @@ import {
   OBJECT_ID,
   objectOfVertices,
   shortText,
-  tellRepeats,
+  tellBatch,
 } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
@@ -27,25 +28,25 @@ interface Source {
   readonly channels: number;
 }
 
+const KINDS = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
+
 export async function writePly(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { geometry, schema } = data;
-  const losses = lossesOf(data, "PLY", ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"]);
+  const losses = lossesOf(data, "PLY", KINDS, [], AS_GRAPH);
   const batches = await batchesOf(data, options);
   const mesh = geometry === "mesh";
   const position = batches.double ? FLOAT64 : FLOAT32;
-  const own = batches.several ? lanes([OBJECT_ID], losses, false) : [];
+  const own = batches.named ? lanes([OBJECT_ID], losses, false) : [];
   const vertexLanes = [...own, ...lanes(schema.vertex, losses, false)];
   const linkLanes = lanes(schema.link, losses, false);
-  if (!mesh && geometry !== "points" && geometry !== "graph")
-    losses.add("paths are edges in PLY, and its readers give a graph");
   const encode = options.ascii === true ? textRows : byteRows;
   const [vertexSpool, linkSpool] = [spoolIn(options.scratch), spoolIn(options.scratch)];
   let [vertices, links, objects] = [0, 0, 0];
   for await (const { batch, first } of batches) {
     const rows = batch.positions.length / 3;
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     const columns = new Map(batch.vertexColumns);
-    if (batches.several) columns.set(OBJECT_ID.name, { info: OBJECT_ID, values: objectOfVertices(batch) });
+    if (batches.named) columns.set(OBJECT_ID.name, { info: OBJECT_ID, values: objectOfVertices(batch) });
     const place = { type: position, values: batch.positions, channels: 3 };
     await vertexSpool.write(encode([place, ...sources(vertexLanes, columns, rows)], rows));
     vertices += rows;

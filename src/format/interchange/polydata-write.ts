@@ -18,7 +18,7 @@ import {
   OBJECT_ID,
   objectOfVertices,
   shortText,
-  tellRepeats,
+  tellBatch,
 } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
@@ -60,7 +60,7 @@ export async function collect(data: FileData, options: WriteFileOptions, counted
     spool: spoolIn(options.scratch),
   });
   const wait = (lane: Lane) => ({ lane, waiting: waiting(arrayName(lane), lane.type, lane.info.channels) });
-  const own = batches.several && !isPath && geometry !== "points" ? [OBJECT_ID] : [];
+  const own = batches.named && !isPath && geometry !== "points" ? [OBJECT_ID] : [];
   const pointData = lanes([...own, ...schema.vertex], losses, true).map(wait);
   const cellData = lanes(isPath ? schema.object : schema.link, losses, true).map(wait);
   const ids = wait(lanes([OBJECT_ID], losses, true)[0]!);
@@ -74,7 +74,7 @@ export async function collect(data: FileData, options: WriteFileOptions, counted
     for (const { lane, waiting: to } of list) await to.spool.write(bytesOf(lane.values(columns, rows)));
   };
   for await (const { batch, first } of batches) {
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     const rows = batch.positions.length / 3;
     const columns = new Map(batch.vertexColumns);
     if (own.length > 0) columns.set(OBJECT_ID.name, { info: OBJECT_ID, values: objectOfVertices(batch) });

@@ -3,7 +3,7 @@ import { encodeUtf8 } from "../../bytes/text.js";
 import type { Batch } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import { spoolIn } from "./spool.js";
-import { asFloat32, batchesOf, lossesOf, nameOf, shortText, tellRepeats } from "./surface-write.js";
+import { asFloat32, batchesOf, lossesOf, nameOf, shortText, tellBatch, tellOne } from "./surface-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 export async function writeStl(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
@@ -17,14 +17,14 @@ export async function writeStl(sink: Sink, data: FileData, options: WriteFileOpt
       .map(({ name }) => `link.${name}`),
     ...(text ? schema.object.filter(({ name }) => name !== "name").map(({ name }) => `object.${name}`) : []),
   ];
-  if (left.length > 0) losses.add(`STL has no attributes but normals of faces: ${left.join(", ")} are left out`);
+  if (left.length > 0) losses.add(`STL has no place for ${left.join(", ")}`);
   const batches = await batchesOf(data, options);
-  if (batches.several && !text) losses.add("objects are one in a binary STL");
+  if (!text) tellOne(batches, "a binary STL", losses);
   const spool = spoolIn(options.scratch);
   let [vertices, objects, faces] = [0, 0, 0];
   for await (const { batch: given } of batches) {
     const batch = { ...given, positions: asFloat32(given.positions, "STL", losses) };
-    tellRepeats(batch, losses);
+    tellBatch(batch, losses);
     tellLoose(batch, losses);
     vertices += batch.positions.length / 3;
     objects += batch.repeats ? 0 : batch.ids.length;

@@ -16,7 +16,7 @@ import { withLimits } from "../../limits.js";
 import { type InputFile, whole } from "./file.js";
 import { Growing } from "./growing.js";
 import { writeStl } from "./stl-write.js";
-import { column, columns, type Surface, surfaceContent } from "./surface.js";
+import { calledBy, column, columns, type Surface, surfaceContent } from "./surface.js";
 import { Scanner } from "./text.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
@@ -86,7 +86,6 @@ function ascii(bytes: Uint8Array, where: string): Surface {
     throw new Corrupt(`${where} ends at line ${scanner.line} without endsolid`, { where });
   const { positions, links, first, parts } = merged(Float32Array.from(corners.done()), starts);
   const faceNormals = Float32Array.from(normals.done());
-  const named = names.some((name) => name !== "");
   return {
     version: "STL ascii",
     geometry: "mesh",
@@ -95,7 +94,7 @@ function ascii(bytes: Uint8Array, where: string): Surface {
     links,
     linkColumns: faceNormals.some((value) => value !== 0) ? columns(column("normal", faceNormals, 3)) : columns(),
     parts,
-    objectColumns: named ? columns(column("name", names)) : columns(),
+    ...calledBy(names),
     place: (what, i) => `line ${lines.values[what === "link" ? i : Math.floor(first[i]! / 3)]}`,
   };
 }

@@ -13,6 +13,8 @@ export interface Batches extends AsyncIterable<{ readonly batch: Batch; readonly
   readonly double: boolean;
   /** There are several objects. */
   readonly several: boolean;
+  /** Objects have other ids than the one that everything has in a file without any. */
+  readonly named: boolean;
 }
 
 /** The batches, of which two have been looked at: they tell whether there are several objects. */
@@ -24,9 +26,11 @@ export async function batchesOf(data: FileData, options: WriteFileOptions): Prom
     if (seen.length === 2) break;
   }
   const [one, two] = seen;
+  const several = (one?.ids.length ?? 0) > 1 || (two !== undefined && two.ids.length > 0);
   return {
     double: one?.positions instanceof Float64Array,
-    several: (one?.ids.length ?? 0) > 1 || (two !== undefined && two.ids.length > 0),
+    several,
+    named: several || (one?.ids.length === 1 && one.ids[0] !== 0n),
     async *[Symbol.asyncIterator]() {
       let first = 0;
       const step = (batch: Batch) => {
@@ -122,6 +126,7 @@ export function lossesOf(
   what: string,
   geometries: readonly Geometry[],
   holds: readonly Domain[] = [],
+  read: { readonly [G in Geometry]?: Geometry } = {},
 ): Set<string> {
   const { geometry, schema, axes } = data;
   if (!geometries.includes(geometry))
@@ -131,7 +136,9 @@ export function lossesOf(
   if (axes.length !== 3)
     throw new Unsupported(`${what} holds three coordinates, and ${data.url} has ${axes.length}`, { where: data.url });
   const losses = new Set<string>();
-  for (const owner of ["fragment", "object", "group"] as const) {
+  const now = read[geometry];
+  if (now !== undefined && now !== geometry) losses.add(`that these are ${geometry}: ${what} is read as ${now}`);
+  for (const owner of ["fragment", "object"] as const) {
     const list = holds.includes(owner) ? [] : schema[owner];
     if (list.length > 0)
       losses.add(`${what} has no attributes of ${owner}s: ${list.map(({ name }) => name).join(", ")}`);
@@ -147,10 +154,20 @@ export function nameOf({ objectColumns }: Batch, row: number): string | undefine
   return typeof name === "string" ? name.replace(/\s+/g, " ").trim() : undefined;
 }
 
-/** What repeated vertices mean in a file of which each vertex has one place. */
-export function tellRepeats({ repeats }: Batch, losses: Set<string>): void {
+/** What a batch has and the files do not: a second place for a vertex, and points that are objects. */
+export function tellBatch({ repeats, geometry, ids }: Batch, losses: Set<string>): void {
   if (repeats) losses.add("vertices of links between objects are written a second time, with these links");
+  if (geometry === "points" && ids.length > 0) losses.add("which points are of which object");
 }
+
+/** What a file has that knows one object. */
+export function tellOne({ several, named }: Batches, what: string, losses: Set<string>): void {
+  if (several) losses.add(`objects are one in ${what}`);
+  else if (named) losses.add(`the id of the object: ${what} has none`);
+}
+
+/** What is read where there are nodes and edges. */
+export const AS_GRAPH = { lines: "graph", polylines: "graph", streamlines: "graph", skeletons: "graph" } as const;
 
 /** Positions for files that have float32 only; told where that changes any. */
 export function asFloat32(positions: Positions, what: string, losses: Set<string>): Float32Array {

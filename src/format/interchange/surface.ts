@@ -176,6 +176,13 @@ function without(surface: Surface, lost: Uint8Array, lostLinks: Uint8Array): Sur
   };
 }
 
+/** Objects by their names, or their ids where all of these are numbers. */
+export function calledBy(names: readonly string[]): Pick<Surface, "ids" | "objectColumns"> {
+  const isId = names.every((name) => /^(0|[1-9]\d{0,18})$/.test(name) && BigInt(name) < 1n << 63n);
+  if (isId && new Set(names).size === names.length) return { ids: BigInt64Array.from(names, BigInt) };
+  return { objectColumns: names.some((name) => name !== "") ? columns(column("name", [...names])) : NONE };
+}
+
 const rowsWithout = (lost: Uint8Array): Uint32Array =>
   Uint32Array.from(lost, (_, i) => i).filter((row) => lost[row] === 0);
 
@@ -189,7 +196,11 @@ function withObjects(surface: Surface): Surface {
   const [starts, ids, partOf] = [[0], [] as bigint[], new Uint32Array(values.length)];
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
-    if (typeof value === "string" || (typeof value === "number" && !Number.isSafeInteger(value))) return surface;
+    if (
+      typeof value === "string" ||
+      (typeof value === "number" && !(Number.isInteger(value) && Math.abs(value) < 2 ** 63))
+    )
+      return surface;
     if (i > 0 && value !== values[i - 1]) starts.push(i);
     if (ids.length < starts.length) ids.push(BigInt(value));
     partOf[i] = ids.length - 1;

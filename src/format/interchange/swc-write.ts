@@ -76,10 +76,11 @@ async function onlyObject({ url, batches }: FileData, { signal }: WriteFileOptio
   return only;
 }
 
-function lossesOf({ schema, crs }: FileData, tree: Batch | undefined): string[] {
+function lossesOf({ schema, crs, geometry }: FileData, tree: Batch | undefined): string[] {
   const own = [NODE, TYPE, RADIUS].map(({ name }) => name);
   const id = tree?.ids[0];
   return [
+    ...(geometry === "skeletons" ? [] : [`that these are ${geometry}: SWC is read as skeletons`]),
     ...(tree === undefined ? ["everything: there is no object, and SWC has no word for that"] : []),
     ...schema.vertex.filter(({ name }) => !own.includes(name)).map(({ name }) => `the vertex attribute ${name}`),
     ...(["link", "fragment", "object"] as const).flatMap((domain) =>

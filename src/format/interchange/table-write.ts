@@ -118,6 +118,7 @@ function maker(data: FileData, first: Batch | undefined, losses: string[], singl
   if (geometry === "lines" && !single) return (batch) => lineRows(batch, names, vertex, object, hasObjects);
   if (geometry !== "points") losses.push(`how the vertices of ${geometry} are connected: a row is a vertex`);
   const alone = first?.parts.every((start, part) => start === part) === true && isEach(first.objects);
+  if (geometry === "points" && hasObjects && !alone) losses.push("which points are of which object, but as a column");
   const fixed = [
     ...(hasObjects ? [geometry === "points" && alone ? "id" : "object"] : []),
     ...(geometry === "points" ? [] : ["part"]),
@@ -178,7 +179,6 @@ function lineRows(
 ) {
   const { positions, dims, parts, objects, ids } = batch;
   const count = positions.length / dims / 2;
-  const ends = [0, 1].map((end) => Uint32Array.from({ length: count }, (_, row) => 2 * row + end));
   const owners = objects.filter((_, part) => parts[part + 1]! > parts[part]!); // what has no vertices has no row
   const odd = objects.find((_, part) => ![0, 2].includes(parts[part + 1]! - parts[part]!));
   if (odd !== undefined)
@@ -188,6 +188,7 @@ function lineRows(
         hint: "Cut lines at the faces of the region with --clip; JSON holds parts of any number of vertices.",
       },
     );
+  const ends = [0, 1].map((end) => Uint32Array.from({ length: count }, (_, row) => 2 * row + end));
   const fixed = hasObjects ? ["id"] : [];
   const titles = ["start", "end"];
   const taken = [...fixed, ...titles.flatMap((end) => axes.map((axis) => `${end}_${axis}`))];

@@ -29,7 +29,6 @@ export async function writeTck(sink: Sink, data: FileData, options: WriteFileOpt
     vertices += own.length / 3;
     objects += paths;
   }
-  if ((await data.groups()).members.length > 0) losses.tell("groups, which have no place there");
   const end = wide ? new Float64Array(3) : new Float32Array(3);
   end.fill(Number.POSITIVE_INFINITY);
   await sink.write(header(lines, objects, datatype));

@@ -159,7 +159,6 @@ describe("writing", () => {
       "the object attribute w, which has no place there",
       "the ids of objects: streamlines are numbered from 0 on",
       "digits of the coordinates, which are float32 there",
-      "groups, which have no place there",
     ]);
   });
 

@@ -42,7 +42,6 @@ export async function writeTrk(sink: Sink, data: FileData, options: WriteFileOpt
     vertices += batch.positions.length / 3;
     objects += batch.paths;
   }
-  if ((await data.groups()).members.length > 0) losses.tell("groups, which have no place there");
   if (backward.inexact > 0)
     losses.tell(
       `digits of ${backward.inexact} vertices, which are off by up to ${backward.error.toPrecision(1)} mm: a TRK counts from the corner of its image`,

@@ -16,7 +16,7 @@ import { type Piece, rowSource } from "../../rows/row-source.js";
 import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, present } from "../ids.js";
 import { folderOf, type InfoAt, identityRows } from "../info.js";
-import { columnsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
+import { columnsFor, groupsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
 import { ahead } from "../sharded/ahead.js";
 import { legacyCost } from "./cost.js";
 import type { Mesh } from "./legacy.js";
@@ -73,7 +73,9 @@ export async function openMeshDataset(place: InfoAt, options: FormatOptions = {}
         table(reading),
       ]);
       const object = properties === undefined ? [] : propertyInfos(properties);
-      const schema: Schema = { vertex: [], link: [], fragment: [], object, group: [] };
+      const groups = properties && groupsFor(properties, ids);
+      const group = [...(groups?.columns.values() ?? [])].map(({ info: own }) => own);
+      const schema: Schema = { vertex: [], link: [], fragment: [], object, group };
       return rowSource({
         level,
         dims: 3,
@@ -83,6 +85,7 @@ export async function openMeshDataset(place: InfoAt, options: FormatOptions = {}
         rank: 1,
         coords: Int32Array.from(ids, (_, i) => i),
         boxes,
+        groups,
         objects: { ids, starts: Uint32Array.from({ length: ids.length + 1 }, (_, i) => i) },
         async *load(pieces, call) {
           const own = { limits, ...call };

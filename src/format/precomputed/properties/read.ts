@@ -7,7 +7,7 @@ import type { Columns } from "../../../model/vectors.js";
 import { ColumnsBuilder } from "../../../query/columns.js";
 import { Prefix } from "../../../store/key.js";
 import type { Store } from "../../../store/types.js";
-import { type Ids, rowFinder } from "../../rows/row-source.js";
+import { type Ids, type RowGroups, rowFinder } from "../../rows/row-source.js";
 import { numberDtype, readInfo, typeOf } from "../info.js";
 import { SegmentProperties, type SegmentProperty } from "./properties.js";
 
@@ -27,8 +27,33 @@ export async function openSegmentProperties(
 
 const TEXT: DataType = { kind: "string" };
 
-/** What each property is, as an attribute. */
-export const propertyInfos = ({ properties }: SegmentProperties): AttributeInfo[] => properties.map(infoOf);
+/** What each property is, as an attribute; tags are groups. */
+export const propertyInfos = ({ properties }: SegmentProperties): AttributeInfo[] =>
+  properties.filter(({ type }) => type !== "tags").map(infoOf);
+
+/** Tags as groups of these ids: who has each, by its name. */
+export function groupsFor({ ids: known, properties }: SegmentProperties, ids: Ids): RowGroups | undefined {
+  const own = properties.find((property) => property.type === "tags");
+  if (own?.type !== "tags") return undefined;
+  const rowOf = rowFinder(ids);
+  const members = own.tags.map((): number[] => []);
+  for (const [i, tags] of own.values.entries()) {
+    const row = rowOf(known[i]!);
+    if (row >= 0) for (const tag of tags) members[tag]!.push(row);
+  }
+  const texts = (name: string, values: readonly string[]): [string, Column] => [
+    name,
+    { info: { name, dtype: TEXT, channels: 1 }, values },
+  ];
+  const { tagDescriptions } = own;
+  return {
+    members: members.map((rows) => Uint32Array.from(rows).sort()),
+    columns: new Map([
+      texts("name", own.tags),
+      ...(tagDescriptions === undefined ? [] : [texts("description", tagDescriptions)]),
+    ]),
+  };
+}
 
 const infoOf = (own: SegmentProperty): AttributeInfo => ({
   name: own.id,

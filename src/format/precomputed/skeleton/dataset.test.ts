@@ -154,7 +154,7 @@ test("over HTTP, files that cannot be listed are read by name", async () => {
   await expect(dataset.select().read()).rejects.toThrow(Unsupported);
 });
 
-test("segment properties are attributes of the objects", async () => {
+test("segment properties are attributes of the objects, tags are their groups", async () => {
   const store = memoryStore();
   const writer = await createSkeletons(store, Prefix.root, { attributes, segmentProperties: "props" });
   for (const id of [1n, 2n, 3n]) await writer.put(id, skeletonAt(Number(id)));
@@ -171,7 +171,14 @@ test("segment properties are attributes of the objects", async () => {
   const all = await dataset.select().read();
   expect(all.objectColumns.get("name")!.values).toEqual(["one", "", "three"]);
   expect([...all.objectColumns.get("size")!.values]).toEqual([1, 65535, 3]); // the value for "none"
-  expect(all.objectColumns.get("kinds")!.values).toEqual(["", "", "a b"]);
+  expect([...all.objectColumns.keys()]).toEqual(["name", "size"]); // tags are groups
+  expect(await dataset.groups()).toEqual([
+    { group: 0, size: 1 },
+    { group: 1, size: 1 },
+  ]);
+  expect([...(await dataset.groupMembers(1))]).toEqual([3n]);
+  expect((await dataset.groupColumns()).get("name")!.values).toEqual(["a", "b"]);
+  expect([...(await dataset.select({ where: "group.name = 'b'" }).read()).ids]).toEqual([3n]);
   expect([...(await dataset.select({ where: "object.name = 'three'" }).read()).ids]).toEqual([3n]);
   expect((await findings(store)).map(({ rule }) => rule)).toEqual(["precomputed/undrawn"]);
   await store.delete(Key.of("props/info"));

@@ -12,7 +12,7 @@ import { type Piece, rowSource } from "../../rows/row-source.js";
 import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, existingIds, present } from "../ids.js";
 import { folderOf, type InfoAt, numberDtype } from "../info.js";
-import { columnsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
+import { columnsFor, groupsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
 import { skeletonsAt } from "./read.js";
 import type { Skeleton } from "./skeleton.js";
 
@@ -60,7 +60,9 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
       const reading = { limits, ...now };
       const [ids, properties] = await Promise.all([idsFor(query, reading), table(reading)]);
       const object = properties === undefined ? [] : propertyInfos(properties);
-      const schema: Schema = { vertex, link: [], fragment: [], object, group: [] };
+      const groups = properties && groupsFor(properties, ids);
+      const group = [...(groups?.columns.values() ?? [])].map(({ info: own }) => own);
+      const schema: Schema = { vertex, link: [], fragment: [], object, group };
       return rowSource({
         level,
         dims: 3,
@@ -70,6 +72,7 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
         rank: 1,
         coords: Int32Array.from(ids, (_, i) => i),
         boxes: undefined,
+        groups,
         objects: { ids, starts: Uint32Array.from({ length: ids.length + 1 }, (_, i) => i) },
         async *load(pieces, options) {
           const wanted = BigUint64Array.from(pieces, (piece) => ids[piece]!);
