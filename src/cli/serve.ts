@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { InvalidInput } from "../errors.js";
+import { InvalidInput, NotFound } from "../errors.js";
 import { DEMO } from "../format/precomputed/client/serving.js";
 import { openLocation } from "../node.js";
 import { detect } from "../open.js";
@@ -13,6 +13,7 @@ import {
   type LogEntry,
   listen,
   locationRoute,
+  queryRoute,
   type Route,
 } from "../server/index.js";
 import type { Location } from "../store/open.js";
@@ -24,8 +25,8 @@ import { type Session, verb } from "./verb.js";
 export const serve = verb({
   about:
     "One folder or zip file is served at /, several and single files by their names. Browsers get ranges, tags, listings as JSON, " +
-    "packed chunks (.gz) and old shards (.index, .data) as what they stand for; /health says that it lives. Only this machine " +
-    "is answered, and only its own pages, unless --host, --allow-host and --cors say otherwise.",
+    "packed chunks (.gz) and old shards (.index, .data) as what they stand for; /query?box=…&where=… answers with JSON or Arrow, by the " +
+    "names of the options of get; /health says that it lives. Only this machine is answered, and only its own pages, unless --host, --allow-host and --cors say otherwise.",
   options: {
     json: flag("print where it listens as one JSON document"),
     port: value("N", "the port (default 8080; 0 takes one that is free)", count),
@@ -55,7 +56,7 @@ export const serve = verb({
     const folder = mkdtempSync(join(tmpdir(), "octavo-serve-"));
     try {
       const views = options.neuroglancer ? await viewsAt(places, folder, options.cache, session) : undefined;
-      const routes: Route[] = [healthRoute, ...routesOf(places), ...(views?.routes ?? [])];
+      const routes = [healthRoute, ...routesOf(places), ...queriesOf(places, signal), ...(views?.routes ?? [])];
       const host = options.host ?? "127.0.0.1";
       const hosts = [...LOOPBACK, host.includes(":") ? `[${host}]` : host, ...(options["allow-host"] ?? [])];
       const handler = createHandler({
@@ -130,6 +131,27 @@ function routesOf(places: readonly Served[]): Route[] {
     answer: ({ rest }) => (rest === "" ? { status: 200, headers, body } : { status: 404, headers: {} }),
   };
   return [root, ...places.map((place) => locationRoute(place.file === undefined ? `${place.name}/` : "", place))];
+}
+
+/** Queries of each place that is a dataset of geometry, which is opened when the first one comes. */
+function queriesOf(places: readonly Served[], signal: AbortSignal): Route[] {
+  return places.map((place) => {
+    const at = places.length === 1 ? "query" : `query/${place.name}`;
+    let opened: Promise<Route> | undefined;
+    const open = async (): Promise<Route> => {
+      const dataset = await (await detect(place, { signal })).match.open();
+      if (dataset.kind === "vectors") return queryRoute(at, dataset);
+      throw new NotFound(`${place.name} is ${dataset.kind}, and queries are about geometry`);
+    };
+    const answer: Route["answer"] = async (asked) => {
+      opened ??= open();
+      opened.catch(() => {
+        opened = undefined; // perhaps it is there the next time
+      });
+      return (await opened).answer(asked);
+    };
+    return { at, answer };
+  });
 }
 
 function tell(output: Output, url: string, places: readonly Served[], link: string | undefined): void {

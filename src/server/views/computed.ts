@@ -10,6 +10,7 @@ import { spanFor } from "../../store/range.js";
 import { type Shared, share } from "../../store/share.js";
 import type { CallOptions, OpenValue, Store } from "../../store/types.js";
 import { childrenOf, withoutWriting } from "../../store/wrap.js";
+import { turns } from "../turns.js";
 import type { ValueCache } from "./cache.js";
 
 /** Values by name. */
@@ -27,17 +28,20 @@ const AT_ONCE = 4; // the data are decoded by one thread, and each may hold some
 /** The values of a computation, as a store to read from. */
 export function computedStore(url: string, { compute, names }: Computation, cache: ValueCache): Store {
   const making = new Map<string, Shared<Uint8Array | undefined>>();
-  const turn = turns(AT_ONCE);
+  const take = turns(AT_ONCE);
 
   async function make(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const kept = await cache.get(name);
     if (kept !== undefined) return kept;
-    return turn(async () => {
+    const leave = await take();
+    try {
       signal.throwIfAborted();
       const values = await compute(name, { signal });
       for (const [own, value] of values ?? []) await cache.set(own, value);
       return values?.get(name);
-    });
+    } finally {
+      leave();
+    }
   }
 
   function made(name: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
@@ -92,23 +96,6 @@ export function computedStore(url: string, { compute, names }: Computation, cach
 function part(bytes: Uint8Array, range: { offset: number; length: number }, where: string): Uint8Array {
   const { offset, length } = spanFor({ range }, bytes.length, where);
   return bytes.subarray(offset, offset + length);
-}
-
-/** Lets so many run at once; the rest wait for their turn. */
-export function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= most) await new Promise<void>((go) => waiting.push(go));
-    else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
 }
 
 /** One value by its name. */
