@@ -4,12 +4,11 @@
  */
 import { Unsupported } from "../../errors.js";
 import { createMeshes } from "../../format/precomputed/mesh/write.js";
-import { pick } from "../../query/columns.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
 import { transformTo } from "./frame.js";
-import { piecesOf } from "./pieces.js";
+import { piecesOf, valuesOf } from "./pieces.js";
 import {
   loseAttributes,
   type Publication,
@@ -47,7 +46,7 @@ export async function publishMeshes(publication: Publication, store: Store, at: 
       }
       const positions = tally.inThree(batch);
       for (const { row, vertices, links } of piecesOf(batch, 3, tally)) {
-        await writer.put(ids.of(batch.ids[row]!), { positions: pick(positions, 3, vertices), faces: links });
+        await writer.put(ids.of(batch.ids[row]!), { positions: valuesOf(positions, 3, vertices), faces: links });
         tally.objects++;
         tally.vertices += vertices.length;
         publication.progress(tally.vertices);

@@ -1,6 +1,8 @@
 /** A batch taken apart: each object with its vertices, in order, and the links between them. */
+import type { NumericArray } from "../../codec/types.js";
 import { upTo } from "../../format/zarr-vectors/write/write-layout.js";
 import type { Batch, Geometry } from "../../model/vectors.js";
+import { pick } from "../../query/columns.js";
 import type { Tally } from "./tally.js";
 
 /** Geometry whose vertices follow each other. */
@@ -10,7 +12,7 @@ export const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 export interface Piece {
   /** Of the object; paths without one come after them. */
   readonly row: number;
-  /** The vertices of the batch. */
+  /** The vertices of the batch, ascending. */
   readonly vertices: Uint32Array;
   /** `width` places among them for each link; of a path two neighbours. */
   readonly links: Uint32Array;
@@ -67,6 +69,14 @@ export function* piecesOf(batch: Batch, width: 2 | 3, tally: Tally): Generator<P
     if (vertices.length > 0)
       yield { row, vertices, links: links.subarray(width * linkStarts[row]!, width * linkStarts[row + 1]!) };
   }
+}
+
+/** What the vertices of an object have, `width` numbers each; where they lie, if they lie together. */
+export function valuesOf<T extends NumericArray>(values: T, width: number, vertices: Uint32Array): T {
+  const first = vertices[0] ?? 0;
+  const together = first + vertices.length - 1 === vertices.at(-1);
+  if (!together) return pick(values, width, vertices);
+  return values.subarray(width * first, width * (first + vertices.length)) as T;
 }
 
 /** Whether the parts of each object follow each other, and the objects too: then nothing has to be sorted. */

@@ -10,13 +10,12 @@ import type { Skeleton } from "../../format/precomputed/skeleton/skeleton.js";
 import { createSkeletons } from "../../format/precomputed/skeleton/write.js";
 import type { AttributeInfo } from "../../model/attributes.js";
 import type { Batch } from "../../model/vectors.js";
-import { pick } from "../../query/columns.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
 import { transformTo } from "./frame.js";
 import { type Field, fieldsOf, numbersOf } from "./numbers.js";
-import { PATHS, piecesOf } from "./pieces.js";
+import { PATHS, piecesOf, valuesOf } from "./pieces.js";
 import {
   loseAttributes,
   type Publication,
@@ -101,8 +100,8 @@ export function* skeletonsOf(
     return values;
   });
   for (const { row, vertices, links } of piecesOf(batch, 2, tally)) {
-    const attributes = new Map(fields.map(({ id, channels }, f) => [id, pick(columns[f]!, channels, vertices)]));
-    yield { row, skeleton: { vertices: pick(positions, 3, vertices), edges: links, attributes } };
+    const attributes = new Map(fields.map(({ id, channels }, f) => [id, valuesOf(columns[f]!, channels, vertices)]));
+    yield { row, skeleton: { vertices: valuesOf(positions, 3, vertices), edges: links, attributes } };
   }
 }
 

@@ -58,8 +58,12 @@ export const Skeleton = {
     return { vertices, edges, attributes: values, unread: reader.remaining };
   },
 
-  /** InvalidInput where an attribute is not of its type, or an edge leads nowhere. */
-  encode(skeleton: Skeleton, attributes: readonly SkeletonAttribute[]): Uint8Array<ArrayBuffer> {
+  /** InvalidInput where an attribute is not of its type, or an edge leads nowhere. In `room`, where that is large enough. */
+  encode(
+    skeleton: Skeleton,
+    attributes: readonly SkeletonAttribute[],
+    room?: Uint8Array<ArrayBuffer>,
+  ): Uint8Array<ArrayBuffer> {
     const { vertices, edges } = skeleton;
     const count = vertices.length / 3;
     if (!Number.isInteger(count) || edges.length % 2 !== 0)
@@ -71,7 +75,7 @@ export const Skeleton = {
         throw new InvalidInput(`a skeleton of ${count} vertices cannot have an edge to vertex ${edges[i]}`);
     const columns = attributes.map((attribute) => columnOf(skeleton, attribute, count));
     const size = 8 + 12 * count + 4 * edges.length + columns.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    const out = new Uint8Array(size);
+    const out = room !== undefined && size <= room.length ? room.subarray(0, size) : new Uint8Array(size);
     new Uint32Array(out.buffer, 0, 2).set([count, edges.length / 2]);
     new Float32Array(out.buffer, 8, vertices.length).set(vertices);
     new Uint32Array(out.buffer, 8 + 12 * count, edges.length).set(edges);

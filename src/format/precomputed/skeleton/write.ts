@@ -50,6 +50,9 @@ export interface SkeletonWriter {
   abort(): Promise<void>;
 }
 
+/** Bytes of a skeleton, mostly: those that have more get memory of their own. */
+const ROOM = 1 << 16;
+
 /** Begins a folder of skeletons; Conflict where something is. */
 export async function createSkeletons(
   store: Store,
@@ -73,6 +76,7 @@ export async function createSkeletons(
     throw new Conflict(`${store.url}/${key} is there already`, { where: `${store.url}/${key}` });
   const values = await createValues(store, at, sharding, writing);
   let rounded = 0;
+  let room: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(ROOM); // while no skeleton is in it
   return {
     async put(id, skeleton) {
       let own = skeleton;
@@ -85,7 +89,13 @@ export async function createSkeletons(
         for (const [name, column] of skeleton.attributes) rounded += differences(column, floats.get(name)!);
         own = { ...skeleton, attributes: floats };
       }
-      await values.put(id, Skeleton.encode(own, stored));
+      const mine = room;
+      room = undefined;
+      try {
+        await values.put(id, Skeleton.encode(own, stored, mine));
+      } finally {
+        room ??= mine;
+      }
     },
     async commit() {
       const written = await values.commit();
