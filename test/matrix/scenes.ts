@@ -28,21 +28,8 @@ export interface Scene {
   readonly members: readonly (readonly bigint[])[];
 }
 
-/** The kinds of data. */
-export const KINDS = [
-  "cloud",
-  "points",
-  "lines",
-  "streamlines",
-  "graph",
-  "skeletons",
-  "tree",
-  "mesh",
-  "surface",
-] as const;
-export type Kind = (typeof KINDS)[number];
-
-const GEOMETRY: { readonly [K in Kind]: Geometry } = {
+/** The kinds of data, and what they are. */
+const GEOMETRY = {
   cloud: "points",
   points: "points",
   lines: "lines",
@@ -52,7 +39,8 @@ const GEOMETRY: { readonly [K in Kind]: Geometry } = {
   tree: "skeletons",
   mesh: "mesh",
   surface: "mesh",
-};
+} as const satisfies { readonly [kind: string]: Geometry };
+export type Kind = keyof typeof GEOMETRY;
 
 const number = (kind: "float" | "int" | "uint", size: 1 | 2 | 4 | 8): DataType =>
   ({ kind, size, endian: "little" }) as DataType;
@@ -105,8 +93,8 @@ const IDS = [0n, 3n, 7n, 100n, 2n ** 40n + 1n];
 /** The same for the same seed. */
 export function sceneOf(kind: Kind, seed: number): Scene {
   const next = random(seed);
-  const geometry = GEOMETRY[kind];
-  const ids = kind === "cloud" ? undefined : kind === "tree" || kind === "surface" ? [0n] : IDS;
+  const geometry: Geometry = GEOMETRY[kind];
+  const ids = kind === "cloud" ? undefined : kind === "tree" ? [0n] : kind === "surface" ? [7n] : IDS;
   const positions: number[] = [];
   const parts = [0];
   const ends: number[] = [];
@@ -116,7 +104,7 @@ export function sceneOf(kind: Kind, seed: number): Scene {
     const step = () => positions.push(...place.map((at) => at + 20 * (next() - 0.5)));
     const rows = 2 + Math.floor(3 * next());
     const count =
-      { cloud: 40, points: 1, lines: 2 }[kind as string] ??
+      { cloud: 16, points: 1, lines: 2 }[kind as string] ??
       (geometry === "mesh" ? rows * 3 : 2 + Math.floor(12 * next()));
     for (let v = 0; v < count; v++) step();
     if (geometry === "skeletons") for (let v = 1; v < count; v++) ends.push(from + v, from + Math.floor(v * next()));
@@ -158,7 +146,7 @@ export async function stored(scene: Scene): Promise<ZarrVectors> {
   const writer = await createZarrVectors(store, at, {
     geometry,
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space" })),
-    chunkShape: [10, 10, 10],
+    chunkShape: [25, 25, 25],
     ids: "sparse",
     dtype: positions instanceof Float64Array ? "float64" : "float32",
     objects: ids !== undefined,
