@@ -205,18 +205,25 @@ function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: Th
 }
 
 /** The same for geometry that becomes precomputed. */
-function explainPublished(
+async function explainPublished(
   dataset: VectorDataset,
   given: ConvertToOptions,
   there: There | undefined,
-  output: Output,
-): void {
+  { output, signal }: Session,
+): Promise<void> {
   const kind = publishedAs(dataset, publishOptions(dataset, given).kind);
-  if (output.json) output.document({ dryRun: true, replaces: there?.summary ?? null, kind });
-  else {
-    output.line(`precomputed ${kind}, from ${dataset.geometries[0]}`);
-    tellNothing(there, given, output);
+  const amounts = nothing();
+  await add(amounts, dataset, { level: 0 }, { ...given, signal });
+  if (output.json) {
+    const { objects, vertices, requests, bytes } = amounts;
+    const scratch = scratchOf(amounts, given.maxMemory);
+    const replaces = there?.summary ?? null;
+    output.document({ dryRun: true, replaces, kind, objects, vertices, requests, bytes, scratch });
+    return;
   }
+  output.line(`precomputed ${kind}, from ${dataset.geometries[0]}`);
+  tellAmounts(amounts, given, output);
+  tellNothing(there, given, output);
 }
 
 /** The same for geometry: what would be asked of it, and what becomes of its levels. */
@@ -224,9 +231,10 @@ async function explainVectors(
   dataset: VectorDataset,
   given: ConvertToOptions,
   there: There | undefined,
-  { output, signal }: Session,
+  session: Session,
 ): Promise<void> {
-  if (given.to === "precomputed") return explainPublished(dataset, given, there, output);
+  if (given.to === "precomputed") return explainPublished(dataset, given, there, session);
+  const { output, signal } = session;
   const { formatVersion = "0.9.2", chunkShape, dtype } = vectorOptions(dataset, given);
   const kept = keepsChunks(dataset, { chunkShape, dtype });
   const levels = dataset.levels.map(({ level, vertices }) => ({ level, vertices: vertices ?? null, kept }));

@@ -43,22 +43,25 @@ export interface FeedOptions extends ReadOptions {
 export const MEMORY = 256 << 20;
 const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
 
-/** How much a batch may be, and what a reader may keep: half of the memory is the writer's. */
-export function readingWithin({ signal, limits, requests, maxMemory = MEMORY }: FeedOptions): SelectOptions {
+/**
+ * What one of those who hold something may hold. Where somebody says how much there is, that is meant of the process, in which much is
+ * thrown away that is not given back at once.
+ */
+const within = ({ maxMemory }: Pick<FeedOptions, "maxMemory">, usual: number, share: number): number =>
+  maxMemory === undefined ? usual * MEMORY : Math.min(maxMemory / 2, Math.max(share * maxMemory, (share * MEMORY) / 2));
+
+/** How much a batch may be, and what a reader may keep. */
+export function readingWithin(options: FeedOptions): SelectOptions {
+  const { signal, limits, maxMemory = MEMORY } = options;
   return {
     signal,
-    requests,
-    limits: { ...limits, keptBytes: Math.min(maxMemory / 2, withLimits(limits).keptBytes) },
+    limits: { ...limits, keptBytes: Math.min(within(options, 1 / 2, 1 / 8), withLimits(limits).keptBytes) },
     batchVertices: Math.max(1, Math.min(2 ** 18, Math.floor(maxMemory / 4 / VERTEX))),
   };
 }
 
-/**
- * What the writer of a store may hold. Where somebody says how much there is, that is meant of the process, in which much is thrown away
- * that is not given back at once.
- */
-export const writingWithin = ({ maxMemory }: Pick<FeedOptions, "maxMemory">, share = 7 / 8): number =>
-  maxMemory === undefined ? share * MEMORY : Math.min(maxMemory / 2, Math.max(maxMemory / 4, MEMORY / 4));
+/** What the writer of a store may hold; `usual`: its share where nobody says how much there is. */
+export const writingWithin = (options: FeedOptions, usual: number): number => within(options, usual, 1 / 4);
 
 export const PATHS: readonly Geometry[] = ["lines", "polylines", "streamlines"];
 

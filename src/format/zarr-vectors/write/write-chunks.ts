@@ -80,7 +80,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
     ),
   );
   const owners = owned ? await arrays.cells(OWNERS, grid) : undefined;
-  const inOrder = new Uint32Array(context.fragments.size.length);
+  const inOrder = new Uint32Array(plan.kind.path ? 0 : context.fragments.size.length); // paths come in order
   const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
   let shared = false;
   let stored = 0;
