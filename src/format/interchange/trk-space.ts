@@ -84,7 +84,9 @@ export class Backward {
   put(x: number, y: number, z: number, out: Float32Array, at: number): void {
     const m = this.#m;
     const inverse = this.#inverse;
-    const [dx, dy, dz] = [x - m[3]!, y - m[7]!, z - m[11]!];
+    const dx = x - m[3]!;
+    const dy = y - m[7]!;
+    const dz = z - m[11]!;
     out[at] = inverse[0]! * dx + inverse[1]! * dy + inverse[2]! * dz;
     out[at + 1] = inverse[3]! * dx + inverse[4]! * dy + inverse[5]! * dz;
     out[at + 2] = inverse[6]! * dx + inverse[7]! * dy + inverse[8]! * dz;

@@ -135,12 +135,12 @@ function encode(
   const counts = new Int32Array(values.buffer);
   let at = 0;
   for (let part = 0; part < paths; part++) {
-    const [from, to] = [parts[part]!, parts[part + 1]!];
-    counts[at++] = to - from;
-    for (let v = from; v < to; v++) {
+    const to = parts[part + 1]!;
+    counts[at++] = to - parts[part]!;
+    for (let v = parts[part]!; v < to; v++) {
       backward.put(own[3 * v]!, own[3 * v + 1]!, own[3 * v + 2]!, values, at);
       at += 3;
-      at = gather(values, at, scalars, perVertex, v);
+      if (scalars.length > 0) at = gather(values, at, scalars, perVertex, v);
     }
     at = gather(values, at, properties, perObject, objects[part]!);
   }
