@@ -18,7 +18,7 @@ import type { ManyOptions } from "./feed-many.js";
 import { convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
 import { jobOf } from "./job.js";
-import { addLevels, elsewhere, finest, isZip, levelsWanted } from "./levels.js";
+import { elsewhere, finest, isZip, lastOf, levelsWanted } from "./levels.js";
 import { refuseLosses } from "./losses.js";
 import {
   arrayOptions,
@@ -93,6 +93,10 @@ export function converter(
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
     // Of what is written in parts, coarser levels come when all are there; else they are there when the store is.
     const [early, late] = share === undefined && finish !== true ? [levels, undefined] : [undefined, levels];
+    const more =
+      (late ?? levels?.crossLinks)
+        ? (report: ConvertReport, to: Location) => lastOf(report, to, levels!, late)
+        : undefined;
     const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
     const feed = (): Promise<Feed> =>
       feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
@@ -109,9 +113,12 @@ export function converter(
         });
         const { signal, overwrite } = options;
         if (early !== undefined && isZip(target) && resume !== true)
-          return elsewhere(location, await placeFor(temporary), work);
-        const more = late && ((report: ConvertReport) => addLevels(report, location, late));
-        return inStage(location, job, { ...sharing, signal, overwrite }, work, more);
+          return elsewhere(location, await placeFor(temporary), async (to) => {
+            const report = await work(to);
+            return more === undefined ? report : more(report, to);
+          });
+        const last = more && ((report: ConvertReport) => more(report, location));
+        return inStage(location, job, { ...sharing, signal, overwrite }, work, last);
       });
     if (kind !== undefined || isParticleFile(target, options.to)) refuseSharing(target, sharing);
     if (isParticleFile(target, options.to)) {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scene } from "../../test/zarr-vectors-scenes.js";
 import { Unsupported } from "../errors.js";
-import { createZarrVectors, openZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
+import { createZarrVectors, openZarrVectors, type ZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
+import { linksBetween } from "../format/zarr-vectors/read/link-levels.js";
 import type { VectorDataset } from "../model/vectors.js";
 import { convert, diff, open } from "../node.js";
 import { Key, Prefix } from "../store/key.js";
@@ -33,6 +34,8 @@ async function errorsOf(store: Store): Promise<string[]> {
     if (severity === "error") found.push(message);
   return found;
 }
+
+const idsOf = async (url: string, level: number) => ((await open(url)) as ZarrVectors).objectIds(level);
 
 describe("coarser levels", () => {
   it.each([
@@ -129,11 +132,18 @@ describe("coarser levels", () => {
     const folder = mkdtempSync(join(tmpdir(), "octavo-levels-"));
     try {
       const [file, plain] = [join(folder, "a.zv.zip"), join(folder, "a.zv")];
-      const options = { ...part, pyramid: { levels: 2 } };
+      const options = { ...part, pyramid: { levels: 2, crossLinks: true } };
       const report = await convert(await tracts(), file, options);
       expect(report).toEqual(await convert(await tracts(), plain, options));
       expect((await diff(file, plain)).differences).toEqual([]);
-      expect(((await open(file)) as VectorDataset).levels).toHaveLength(3);
+      const { opened, levels } = (await open(file)) as ZarrVectors;
+      expect(levels).toHaveLength(3);
+      let linked = 0;
+      for await (const { vertices } of linksBetween(opened, 1, 1)) linked += vertices.length / 2;
+      expect(linked).toBe(
+        (await ((await open(plain)) as ZarrVectors).select({ level: 1, object: await idsOf(plain, 2) }).count())
+          .vertices,
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }

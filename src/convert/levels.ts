@@ -65,8 +65,20 @@ export async function committed(
   return { dataset, ...made!.report() };
 }
 
+/** What comes when a store is there: the levels that could not come with it, and the links between levels. */
+export async function lastOf(
+  report: ConvertReport,
+  { store, at }: Location,
+  options: PyramidOptions,
+  late: PyramidOptions | undefined,
+): Promise<ConvertReport> {
+  if (late !== undefined) return addLevels(report, { store, at }, late);
+  if (options.crossLinks === true) await (await import("../pyramid/cross.js")).linkLevels(store, at, options);
+  return report;
+}
+
 /** An error says that the store itself is there. */
-export async function addLevels(
+async function addLevels(
   report: ConvertReport,
   { store, at }: Pick<Location, "store" | "at">,
   options: PyramidOptions,

@@ -94,7 +94,7 @@ async function copied(
   const report = { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
   if (pyramid === undefined) return report;
   const { buildPyramid } = await import("../pyramid/build.js");
-  return { ...report, ...(await buildPyramid(store, at, pyramid)) };
+  return { ...report, ...(await buildPyramid(store, at, { ...pyramid, crossLinks: false })) };
 }
 
 /** Level by level, batch by batch. */

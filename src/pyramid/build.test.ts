@@ -1,12 +1,14 @@
 /** A pyramid of every kind: what is promised of each level, by looking at all of it, and the reader's and validator's opinion. */
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { workerUrl } from "../../test/worker-url.js";
 import { columnsOf, info, KINDS, random, scene } from "../../test/zarr-vectors-scenes.js";
 import { openZarrVectors, zarrVectors } from "../format/zarr-vectors/index.js";
 import { createZarrVectors } from "../format/zarr-vectors/write/write.js";
 import type { Batch, Geometry } from "../model/vectors.js";
-import { Prefix } from "../store/key.js";
+import { isPrivate, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
-import { buildPyramid, type Choice } from "./build.js";
+import { createPool } from "../worker/pool.js";
+import { buildPyramid, type Choice, type PyramidOptions } from "./build.js";
 
 const at = Prefix.of("a.zv");
 const f4 = { kind: "float", size: 4, endian: "little" } as const;
@@ -176,4 +178,86 @@ it("a skeleton's branches are measured, not the way from the end of one to the n
   await writer.commit();
   const { levels } = await buildPyramid(store, at, { levels: 1 });
   expect(levels).toEqual([{ level: 1, vertices: 5, objects: 1, allowed: 0.5, error: 0 }]);
+});
+
+describe("whatever the workers and the memory", () => {
+  let url: URL;
+  beforeAll(async () => {
+    url = await workerUrl();
+  });
+
+  it.each([
+    ["streamlines", 80],
+    ["skeletons", 80],
+    ["mesh", 20],
+  ] as const)("levels of %s are the same to the byte", async (geometry, count) => {
+    const { store: source } = await stored(geometry, count);
+    const built = async (options: PyramidOptions) => {
+      const store = memoryStore();
+      for await (const { key } of source.list(at)) await store.set(key, (await source.get(key))!);
+      const report = await buildPyramid(store, at, { levels: 2, keep: 0.75, by: "coverage", ...options });
+      const files = new Map<string, string>();
+      for await (const { key } of store.list(at))
+        if (!isPrivate(key)) files.set(key, Buffer.from((await store.get(key))!).toString("base64"));
+      return { report, files };
+    };
+    const expected = await built({});
+    const pool = createPool({ size: 2, workerUrl: url });
+    for (const options of [{ pool }, { maxMemory: 1 << 19 }, { pool, maxMemory: 1 << 19 }])
+      expect(await built(options)).toEqual(expected);
+    await pool.close();
+  });
+});
+
+it("a closed mesh in many chunks is closed on every level: no edge has one face", async () => {
+  // A cube of which every side is a grid, drawn onto a sphere; corners that meet are one vertex.
+  const [side, vertices, faces, known] = [20, [] as number[], [] as number[], new Map<string, number>()];
+  const vertexAt = (place: readonly number[]): number => {
+    const key = place.join();
+    const number = known.get(key) ?? vertices.length / 3;
+    if (number === vertices.length / 3) {
+      const centred = place.map((value) => value - side / 2);
+      const bump = 1 + 0.05 * Math.sin(place[0]! + 2 * place[1]! + 3 * place[2]!);
+      vertices.push(...centred.map((value) => 50 + (40 * bump * value) / Math.hypot(...centred)));
+    }
+    known.set(key, number);
+    return number;
+  };
+  for (const axis of [0, 1, 2])
+    for (const end of [0, side])
+      for (let i = 0; i < side; i++)
+        for (let j = 0; j < side; j++) {
+          const corner = (a: number, b: number): number => {
+            const place = [0, 0, 0];
+            [place[axis], place[(axis + 1) % 3], place[(axis + 2) % 3]] = [end, i + a, j + b];
+            return vertexAt(place);
+          };
+          const [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+          faces.push(...(end === 0 ? [a, c, b, a, d, c] : [a, b, c, a, c, d]));
+        }
+  const store = memoryStore();
+  const writer = await createZarrVectors(store, at, { geometry: "mesh", dims: 3, chunkShape: 12 });
+  const links = { width: 3, ends: Uint32Array.from(faces), columns: new Map() };
+  await writer.add({ positions: Float32Array.from(vertices), ids: BigInt64Array.of(7n), links });
+  await writer.commit();
+  const { levels } = await buildPyramid(store, at, { levels: 3, error: 0.5 });
+  const counts = [vertices.length / 3, ...levels.map((own) => own.vertices)];
+  expect(counts).toEqual([...new Set(counts)].sort((a, b) => b - a)); // fewer and fewer
+  const dataset = await openZarrVectors(store, at);
+  for (const level of [0, 1, 2, 3]) {
+    const chunks = await (await dataset.source(level)).chunks();
+    if (level < 2) expect(chunks.count).toBeGreaterThan(50);
+    const { links: own } = await levelOf(store, level);
+    const edges = new Map<string, number>();
+    for (let face = 0; face < own!.ends.length; face += 3)
+      for (let k = 0; k < 3; k++) {
+        const ends = [own!.ends[face + k]!, own!.ends[face + ((k + 1) % 3)]!];
+        // A closed surface has every edge once in each direction.
+        edges.set(ends.join(), (edges.get(ends.join()) ?? 0) + 1);
+      }
+    for (const [edge, count] of edges) {
+      const [a, b] = edge.split(",");
+      if (count !== 1 || edges.get(`${b},${a}`) !== 1) expect({ level, edge, count }).toBe("once each way");
+    }
+  }
 });

@@ -75,7 +75,10 @@ export async function coarserLevels(
       `${dataset.url} should hold one kind of geometry, found ${dataset.geometries.join(", ") || "none"}`,
     );
   const plans = await planLevels(dataset, options);
-  const chosen = await chooseObjects(dataset, plans, options.by ?? "even", reading);
+  const chosen = await chooseObjects(dataset, plans, options.by ?? "even", {
+    ...reading,
+    maxMemory: options.maxMemory,
+  });
   const { binShape, chunkShape, vertices: total = 0 } = await dataset.describe(0, reading);
   const isCloud = geometry === "points" && (await dataset.source(0, reading)).objects === undefined;
   const made = plans.map(() => ({ vertices: 0, objects: 0, error: 0 }));
@@ -156,7 +159,7 @@ async function* piecesOf(
   { signal, limits, pool = inlinePool, maxMemory = MEMORY }: PyramidOptions,
 ): AsyncGenerator<Batch> {
   const most = Math.floor(maxMemory / 2048 / (1 + pool.size / 4)); // as many as workers are ahead
-  const batchVertices = Math.max(1 << 12, Math.min(1 << 18, most));
+  const batchVertices = Math.max(256, Math.min(1 << 18, most));
   yield* dataset.select({ level: 0 }).batches({ signal, limits, batchVertices });
 }
 

@@ -13,14 +13,17 @@ import { murmur3 } from "../bytes/hash/murmur3.js";
 import { InvalidInput } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { VectorDataset } from "../model/vectors.js";
-import type { Choice, LevelPlan } from "./plan.js";
+import type { Choice, LevelPlan, PyramidOptions } from "./plan.js";
+import { binOf } from "./points.js";
+
+type Choosing = ReadOptions & Pick<PyramidOptions, "maxMemory">;
 
 /** For every level the ids that stay; undefined: all. */
 export async function chooseObjects(
   dataset: VectorDataset,
   levels: readonly LevelPlan[],
   by: Choice,
-  options: ReadOptions,
+  options: Choosing,
 ): Promise<(ReadonlySet<bigint> | undefined)[]> {
   if (levels.every(({ share }) => share === 1)) return levels.map(() => undefined);
   const ids = [...(await dataset.objectIds(0, options))];
@@ -56,7 +59,7 @@ async function rank(
   ids: readonly bigint[],
   by: Choice,
   levels: readonly LevelPlan[],
-  options: ReadOptions,
+  options: Choosing,
 ): Promise<(level: number) => readonly bigint[]> {
   const even = shuffled(ids);
   if (by === "even") return () => even;
@@ -136,38 +139,45 @@ async function byGroup(dataset: VectorDataset, even: readonly bigint[], options:
   return order.sort((a, b) => a.at - b.at || place.get(a.id)! - place.get(b.id)!).map(({ id }) => id);
 }
 
-/** For each level: who reaches a bin that nobody before reached, then the others. */
+/**
+ * For each level: who reaches a bin that nobody before reached, then the others. Which bins objects reach is gathered in the order in
+ * which they are stored, for as many at a time as memory holds: of most datasets for all.
+ */
 async function covering(
   dataset: VectorDataset,
   even: readonly bigint[],
   levels: readonly LevelPlan[],
-  options: ReadOptions,
+  { maxMemory = 512 << 20, ...options }: Choosing,
 ): Promise<(level: number) => readonly bigint[]> {
-  const { chunkShape } = await dataset.describe(0, options);
+  const { chunkShape, vertices = 0 } = await dataset.describe(0, options);
   const cells = levels.map(({ chunkScale }) => chunkShape.map((size) => (size * chunkScale) / 8));
-  const reached = cells.map(() => new Set<string>());
+  const reached = cells.map(() => new Set<number | string>());
   const first = cells.map((): bigint[] => []);
-  const together = 4096;
+  const each = (64 * levels.length * vertices) / Math.max(1, even.length); // bytes for an object that is nowhere twice
+  const together = Math.max(1024, Math.floor(maxMemory / 2 / Math.max(64, each)));
   for (let from = 0; from < even.length; from += together) {
     const some = even.slice(from, from + together);
-    const bins = new Map<bigint, Set<string>[]>();
-    for await (const batch of dataset.select({ object: some }).batches({ ...options, attributes: [] })) {
-      const { positions, dims, parts, objects, ids } = batch;
+    const query = some.length === even.length ? {} : { object: some };
+    const bins = new Map<bigint, Set<number | string>[]>();
+    for await (const batch of dataset.select(query).batches({ ...options, attributes: [] })) {
+      const { positions, dims, parts, objects, ids, repeats } = batch;
+      if (repeats === true) continue;
+      const origin = new Float64Array(dims);
       for (let part = 0; part < objects.length; part++) {
+        if (objects[part]! < 0) continue;
         const id = ids[objects[part]!]!;
-        const own = bins.get(id) ?? cells.map(() => new Set<string>());
+        const own = bins.get(id) ?? cells.map(() => new Set<number | string>());
         bins.set(id, own);
-        for (let v = parts[part]!; v < parts[part + 1]!; v++)
-          for (const [level, cell] of cells.entries())
-            own[level]!.add(cell.map((size, axis) => Math.floor(positions[v * dims + axis]! / size)).join());
+        for (let level = 0; level < cells.length; level++)
+          for (let v = parts[part]!; v < parts[part + 1]!; v++)
+            own[level]!.add(binOf(positions, dims, v, origin, cells[level]!));
       }
     }
     for (const id of some)
       for (const [level, own] of (bins.get(id) ?? []).entries()) {
-        const fresh = [...own].filter((bin) => !reached[level]!.has(bin));
-        if (fresh.length === 0) continue;
-        for (const bin of fresh) reached[level]!.add(bin);
-        first[level]!.push(id);
+        const before = reached[level]!.size;
+        for (const bin of own) reached[level]!.add(bin);
+        if (reached[level]!.size > before) first[level]!.push(id);
       }
   }
   return (level) => {

@@ -107,8 +107,7 @@ it("the nearest is the nearest", () => {
           return sum;
         };
         let wrong = 0;
-        for (let a = 0; a < 40; a++)
-          for (let b = 0; b < count; b++) if (far(a, b) < far(a, found[a]!)) wrong++;
+        for (let a = 0; a < 40; a++) for (let b = 0; b < count; b++) if (far(a, b) < far(a, found[a]!)) wrong++;
         expect(wrong).toBe(0);
       }
     }),
