@@ -11,7 +11,7 @@ import { booleanOption, integerOption } from "./options.js";
 import { outputRoom } from "./output.js";
 import { placeFor } from "./room.js";
 import type { CodecEntry, Into } from "./types.js";
-import { kernelZstd, literalZstd, nativeZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
+import { kernelZstd, nativeZstd, numberZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 export interface Zstd {
@@ -36,7 +36,7 @@ async function loadEncoder(): Promise<Zstd> {
     loadDecoder(),
     import("../kernel/zstd-encode.js"),
   ]);
-  return zstdWith({ compress: literalZstd(await loadZstdEncodeKernel(), other), decompress });
+  return zstdWith({ compress: numberZstd(await loadZstdEncodeKernel(), other), decompress });
 }
 
 /** Only to decode: an encoder is thirty times as much code. */

@@ -72,10 +72,10 @@ export interface DeflateLoops {
 /** An encoder of zstd, a kernel of its own: what only reads does not load it. */
 export interface ZstdEncodeLoops {
   /**
-   * A zstd frame of Huffman codes alone, with a checksum where that is 1: how many bytes, at most `size`, 3 for every 2^17 of them and
-   * 32 more, while working 2^14 more than that; 0 where the content repeats, so that a search for matches would pay.
+   * A zstd frame, with a checksum where that is 1, by an encoder for numbers: how many bytes, at most `size`, 3 for every 2^17 of them and
+   * 32 more, while working 2^19 more than that; 0 where most of the content repeats, so that a longer search would pay.
    */
-  readonly literalFrame?: (src: number, size: number, dst: number, checksum: number) => number;
+  readonly zstdFrame?: (src: number, size: number, dst: number, checksum: number) => number;
 }
 
 /** The loops of Zarr Vectors, a kernel of their own. */

@@ -1,5 +1,5 @@
 // Zstandard frames for numbers. What hardly repeats, such as coordinates, becomes Huffman codes alone: what a full encoder finds in it by its
-// search for matches is next to nothing, and the search takes most of its time. What repeats is searched (zstd-sequences.ts), and what
+// search for matches is next to nothing, and the search takes most of its time. What repeats in part is searched (zstd-sequences.ts), and what
 // is one byte again and again is that byte. `scripts/kernel.mjs` compiles this file to ../zstd-encode-wasm.ts.
 import { xxh64 } from "./xxh64";
 import { buildCodes, codes, writeWeights } from "./zstd-encode-tables";
@@ -8,13 +8,20 @@ import { literalCount, literals, rep, restore, search, startSearch, writeSequenc
 export { start } from "./start";
 
 const BLOCK: usize = 1 << 17;
-const RARE = 32; // one word in so many may be there already
+// Of 96 words, those that have come before: up to a few nothing is looked for, beyond many another encoder looks longer.
+const FEW: u32 = 3;
+const MANY: u32 = 64;
 const SLOTS_LOG = 14;
 const slots = memory.data(65536, 16); // 2 ** SLOTS_LOG words
 const counts = memory.data(4096, 16); // four tables of 256, so that equal bytes in a row need not wait for each other
 
-/** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has. */
+/** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has; 0 where most of it repeats. */
 export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i32 {
+  const again = repeats(src, size);
+  const constant = again > MANY && isConstant(src, size);
+  if (again > MANY && !constant) return 0;
+  const searched = again > FEW && !constant;
+  if (searched) startSearch(size);
   store<u32>(dst, 0xfd2fb528);
   const sizeCode: u32 = size < 256 ? 0 : size < 65792 ? 1 : 2;
   store<u8>(dst, <u8>((sizeCode << 6) | 32 | (checksum << 2)), 4);
@@ -24,12 +31,9 @@ export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i
   else store<u32>(to, <u32>size);
   to += 1 << sizeCode;
   const end = src + size;
-  const searched = repeats(src, size);
-  if (searched) startSearch(size);
   for (let at = src; ; at += BLOCK) {
     const last = end - at <= BLOCK;
     const own = <u32>(last ? end - at : BLOCK);
-    const constant = searched && isConstant(at, own);
     let packed: u32 = own < 64 || constant ? 0 : block(src, at, own, to + 3, searched);
     const type: u32 = constant ? 1 : packed === 0 ? 0 : 2;
     const header = ((type === 2 ? packed : own) << 3) | (type << 1) | (last ? 1 : 0);
@@ -52,27 +56,26 @@ export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i
   return <i32>(to - dst);
 }
 
-function isConstant(at: usize, size: u32): bool {
+function isConstant(at: usize, size: usize): bool {
   const byte = i8x16.splat(load<i8>(at));
-  let i: u32 = 0;
+  let i: usize = 0;
   for (; i + 16 <= size; i += 16) if (v128.any_true(v128.xor(v128.load(at + i), byte))) return false;
   for (; i < size; i++) if (load<u8>(at + i) !== load<u8>(at)) return false;
   return true;
 }
 
-/** Whether words come again: each is looked for where the last one of its kind was put. */
-function repeats(src: usize, size: usize): bool {
+/** How many of 96 words come again: each is looked for where the last one of its kind was put. */
+function repeats(src: usize, size: usize): u32 {
   memory.fill(slots, 0, 65536);
-  const most = <i32>(size >> 2) / RARE;
-  let found = 0;
+  let found: u64 = 0;
   const end = src + (size & ~3);
   for (let at = src; at < end; at += 4) {
     const word = load<u32>(at);
     const slot = slots + <usize>(((word * 0x9e3779b1) >> (32 - SLOTS_LOG)) << 2);
-    found += i32(load<u32>(slot) === word);
+    found += u64(load<u32>(slot) === word);
     store<u32>(slot, word);
   }
-  return found > most;
+  return <u32>((96 * found) / (<u64>size >> 2));
 }
 
 /** One block of the content that begins at `start`: its bytes, or 0 where they are not fewer. */

@@ -9,8 +9,8 @@ import { literalCodes, matchCodes } from "./zstd";
 import { writeShares } from "./zstd-encode-tables";
 import { fseTable } from "./zstd-tables";
 
-const MOST_LOG: u32 = 14;
-const places = memory.data(1 << 16, 16); // the last place of each hash, from the start of the frame
+const MOST_LOG: u32 = 15;
+const places = memory.data(1 << 17, 16); // the last place of each hash, from the start of the frame
 let placesLog: u32 = 0;
 export let rep: u32 = 0; // the last offset
 
@@ -71,6 +71,7 @@ export function search(start: usize, at: usize, end: usize): void {
   let last = rep;
   let guess: u32 = 0;
   let lastRun: u32 = 0;
+  let lastLength: u32 = 0;
   const shift = 64 - <u64>placesLog;
   const stop = end - 12 - NEAR; // so that whatever is looked at is there
   if (at === start) at++;
@@ -81,10 +82,10 @@ export function search(start: usize, at: usize, end: usize): void {
     const slot = slotOf(here, shift);
     const candidate = start + <usize>load<u32>(slot);
     store<u32>(slot, <u32>(here - start));
-    if (guess === 0 && here + 1 - last >= start && load<u32>(here + 1) === load<u32>(here + 1 - last)) {
-      here++;
+    if (at + 1 - last >= start && load<u32>(at + 1) === load<u32>(at + 1 - last)) {
+      here = at + 1;
       length = 4 + same(here + 4 - last, here + 4, end);
-    } else if (candidate < here && load<u32>(candidate) === load<u32>(here)) {
+    } else if (candidate < here && (load<u64>(candidate) ^ load<u64>(here)) << 24 === 0) {
       length = 4 + same(candidate + 4, here + 4, end);
       last = <u32>(here - candidate);
       offset = last + 3;
@@ -104,8 +105,9 @@ export function search(start: usize, at: usize, end: usize): void {
     sequence += 12;
     at = here + length;
     anchor = at;
-    guess = run === lastRun && run < NEAR ? run : 0;
+    guess = run === lastRun && length === lastLength && run < NEAR ? run : 0;
     lastRun = run;
+    lastLength = length;
     if (guess === 0 && at < stop) store<u32>(slotOf(at - 2, shift), <u32>(at - 2 - start));
   }
   memory.copy(literal, anchor, end - anchor);
