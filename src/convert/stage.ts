@@ -142,7 +142,7 @@ export async function publish(
   for (const [key, bytes] of documents) await store.set(key, bytes, { signal });
   await mark(place, report);
   const remains: Key[] = [];
-  for await (const { key } of store.list(at, { signal, partial: true, bare: true }))
+  for await (const { key } of store.list(at, { signal, bare: true }))
     if (key !== journal && !data.has(key) && !documents.has(key)) remains.push(key);
   await forEachConcurrent(remains, 16, (key) => store.delete(key));
 }

@@ -1,13 +1,14 @@
 /** Tables and point clouds: a small file of each kind, opened and read whole, also by who goes on without what is damaged. */
 import { file as arrow } from "../../src/format/interchange/arrow.js";
-import { file as csv } from "../../src/format/interchange/csv.js";
+import { file as csv, tsv, xyz } from "../../src/format/interchange/csv.js";
 import { file as las, laz } from "../../src/format/interchange/las.js";
 import { file as npy, npz } from "../../src/format/interchange/npy-table.js";
 import { file as parquet } from "../../src/format/interchange/parquet.js";
 import type { FileFormat } from "../../src/format/interchange/types.js";
 import { defaultLimits } from "../../src/limits.js";
+import type { ReadOptions } from "../../src/model/dataset.js";
 import { dataOf, openBytes, written } from "../interchange.js";
-import { LAYERS, POINTS } from "../laz.js";
+import { LAYERS, OCTREE, POINTS } from "../laz.js";
 import type { Target } from "./driver.js";
 
 const cap = 1 << 24;
@@ -36,12 +37,31 @@ const target = (name: string, file: FileFormat, seeds: () => Promise<Uint8Array[
   load: async () => ({ seeds: await seeds(), run: (bytes) => use(file, `a.${name}`, bytes) }),
 });
 
+/** The octree alone: its nodes are chunks of LAZ. */
+const copc: FileFormat = {
+  async open(input, options) {
+    const content = await laz.open(input, options);
+    const index = async (now: ReadOptions) => {
+      const all = await content.index(now);
+      return { ...all, until: undefined, vertices: all.vertices.subarray(0, 0) };
+    };
+    return { ...content, levels: undefined, index };
+  },
+};
+
 export const tableTargets: readonly Target[] = [
   target("csv", csv, async () => TABLES.map((text) => new TextEncoder().encode(text))),
+  target("tsv", tsv, async () =>
+    ["x\ty\tz\tt\n1\t2\t3\ta b\n4\t5\t6\t\n"].map((text) => new TextEncoder().encode(text)),
+  ),
+  target("xyz", xyz, async () =>
+    ["1 2 3\n-4 5e1 .6\n", "# a\n1 2 3 4 5 6\n"].map((text) => new TextEncoder().encode(text)),
+  ),
   target("parquet", parquet, made(parquet)),
   target("arrow", arrow, made(arrow)),
   target("npy", npy, made(npy)),
   target("npz", npz, made(npz)),
   target("las", las, async () => (await made(las)()).slice(0, 1)),
   target("laz", laz, async () => [POINTS, LAYERS]),
+  target("copc", copc, async () => [OCTREE]),
 ];

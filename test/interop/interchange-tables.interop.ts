@@ -139,6 +139,19 @@ describe.skipIf(reason !== undefined)(`tables and point clouds${reason === undef
     }
   });
 
+  it("COPC: levels and boxes are what laspy finds in the octree", { timeout: 300_000 }, async () => {
+    const path = join(mkdtempSync(join(folder, "octree-")), "a.copc.laz");
+    const peer = JSON.parse(runPeer("interchange", "ic_copc.py", "20000", path)) as { [name: string]: number[] };
+    const dataset = (await open(path)) as VectorDataset;
+    expect(dataset.levels.map(({ vertices }) => vertices)).toEqual(peer.levels);
+    const { positions } = await dataset.select().read();
+    expect([...positions.filter((_, i) => i % 3 === 0)].sort((a, b) => a - b)).toEqual(peer.all);
+    const selection = dataset.select({ box: [10, 10, 10, 30, 40, 20] });
+    const times = (await selection.read()).vertexColumns.get("gps_time")!.values as Float64Array;
+    expect([...times].sort((a, b) => a - b)).toEqual(peer.box);
+    expect((await selection.plan()).requests).toBeLessThan(25); // of 73 nodes
+  });
+
   it("LAZ of every point format that laz-perf knows", { timeout: 300_000 }, async () => {
     expect(files(".laz").length).toBe(15);
     for (const path of files(".laz")) same(await read(path), said(path));

@@ -18,10 +18,11 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
   const dims = axes.length;
   const everywhere = axes.map(() => Number.POSITIVE_INFINITY);
   const index = once((options) => content.index({ ...options, limits: options.limits ?? limits }));
-  const source = once(async (options) => {
-    const { schema, objects, empty, vertices, bytes, boxes, groups, load } = await index(options);
+  const sourceOf = async (level: number, options: ReadOptions) => {
+    const { schema, objects, empty, vertices: all, bytes, boxes, groups, until, load } = await index(options);
+    const vertices = all.subarray(0, until?.[level]);
     return rowSource({
-      level: 0,
+      level,
       dims,
       geometry,
       linkWidth,
@@ -42,19 +43,21 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
         exact: true,
       }),
     });
-  });
-  const level = {
-    level: 0,
-    vertices: content.vertices,
-    objects: content.objects,
-    chunkShape: everywhere,
-    binShape: everywhere,
   };
-  const own = { axes, levels: [level], source: (_level: number, options?: ReadOptions) => source(options) };
+  const { vertices, objects } = content;
+  const levels = (content.levels ?? [{ vertices, chunkShape: everywhere, binShape: everywhere }]).map((own, level) => ({
+    level,
+    objects,
+    ...own,
+    ...(level > 0 && { parent: level - 1 }),
+  }));
+  const sources = levels.map(({ level }) => once((options) => sourceOf(level, options)));
+  const source = (level: number, options?: ReadOptions) => sources[level]!(options);
+  const own = { axes, levels, source };
   const dataset = rowDataset({
     axes,
-    levels: own.levels,
-    source: (_level, _query, options) => source(options),
+    levels,
+    source: (level, _query, options) => source(level, options),
     format: id,
     version: content.version,
     url,

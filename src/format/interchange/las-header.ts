@@ -148,11 +148,11 @@ async function recordsAt(
       throw new Corrupt(`${where} has a record ${user} ${id} of ${length} bytes, which reaches into the points`, {
         where,
       });
-    total += length + head;
+    // Waveforms and octrees may be long: nobody reads the ones, and the others are read by their pages.
+    const wanted = !(user === "LASF_Spec" && id === 65535) && !(user === "copc" && id === 1000);
+    total += (wanted ? length : 0) + head;
     if (total > metadataBytes)
       throw new LimitExceeded(`${where} has records of more than ${metadataBytes} bytes`, { where });
-    // Waveforms may be long, and nobody reads them here.
-    const wanted = !(user === "LASF_Spec" && id === 65535);
     const data = wanted ? (await exactly(file, at, length, `record ${user} ${id}`, options)).slice() : new Uint8Array();
     records.push({ user, id, description, data, extended });
     at += length;

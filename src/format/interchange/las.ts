@@ -26,6 +26,9 @@ export interface PointPieces {
   readonly counts: Uint32Array;
   readonly bytes: Float64Array;
   read(piece: number, options: ReadOptions): Promise<Uint8Array>;
+  /** Of an octree: the boxes of pieces, and how many of the first ones each level has. */
+  readonly boxes?: Float64Array | undefined;
+  readonly until?: readonly number[] | undefined;
 }
 
 async function openLas(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
@@ -36,10 +39,11 @@ async function openLas(input: InputFile, options: OpenFileOptions): Promise<File
   const fields = [...known.fields, ...extraFields(recordOf(header, "LASF_Spec", 4)?.data, known.bytes, pointBytes)];
   const infos: AttributeInfo[] = fields.map(({ info }) => info);
   const wkt = recordOf(header, "LASF_Projection", 2112)?.data;
-  const copc = compressed && recordOf(header, "copc", 1) !== undefined;
+  const isOctree = compressed && recordOf(header, "copc", 1) !== undefined;
+  const octree = isOctree ? await (await import("./copc.js")).readOctree(input, header, options) : undefined;
   const places = [...min, ...max].every(Number.isFinite) && points > 0;
   return {
-    version: `${copc ? "COPC, " : ""}${compressed ? "LAZ" : "LAS"} ${version.join(".")}, point format ${format}`,
+    version: `${isOctree ? "COPC, " : ""}${compressed ? "LAZ" : "LAS"} ${version.join(".")}, point format ${format}`,
     geometry: "points",
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space" })),
     crs: wkt && new TextDecoder().decode(wkt).replace(/\0+$/, ""),
@@ -47,16 +51,21 @@ async function openLas(input: InputFile, options: OpenFileOptions): Promise<File
     header: headerJson(header),
     losses: leftOut(fields, known.bytes, pointBytes),
     vertices: points,
+    levels: octree?.levels,
     bounds: places ? { min, max } : undefined,
     async index(now) {
-      const pieces = compressed
-        ? await (await import("./laz.js")).lazPieces(input, header, now)
-        : plainPieces(input, header, options);
+      const pieces: PointPieces =
+        octree?.pieces ??
+        (compressed
+          ? await (await import("./laz.js")).lazPieces(input, header, now)
+          : plainPieces(input, header, options));
       return {
         schema: { vertex: infos, object: [], link: [], fragment: [], group: [] },
         objects: undefined,
         vertices: pieces.counts,
         bytes: pieces.bytes,
+        boxes: pieces.boxes,
+        until: pieces.until,
         async load(piece, call): Promise<Piece> {
           const count = pieces.counts[piece]!;
           const bytes = await pieces.read(piece, call);

@@ -1,6 +1,6 @@
 /**
- * LAZ, and COPC, which is LAZ with an octree beside: chunks of compressed points, each a piece, decoded by laz-perf (WASM). Chunks are found
- * by the table of chunks, which both have.
+ * LAZ: chunks of compressed points, each a piece, decoded by laz-perf (WASM). Chunks are found by the table of chunks; those of COPC, which is
+ * LAZ with an octree beside, by that: copc.ts.
  *
  * | record "laszip encoded" 22204 | u16 compressor (2 points, 3 layers), u16 coder, u8 u8 u16 version, u32 options, u32 points of a chunk (2^32 − 1: they differ), 16 bytes, u16 items, items: u16 type, size, version |
  * |-------------------------------|------------------------------------------------------------------------------------------------------------------------|
@@ -24,18 +24,10 @@ const KNOWN = [0, 1, 2, 3, 6, 7, 8];
 const MOST = 1 << 28; // bytes of the points of a chunk; usual are 2 MB
 
 export async function lazPieces(input: InputFile, header: LasHeader, options: ReadOptions): Promise<PointPieces> {
-  const { where, size } = input;
-  const { points, pointsAt, pointBytes, format } = header;
-  const { chunkPoints, layered } = describe(header, where);
-  if (size === undefined)
-    throw new Unsupported(`${where} is packed once more: LAZ is read by its chunks`, {
-      where,
-      hint: "Unpack it first.",
-    });
-  if (!KNOWN.includes(format))
-    throw new Unsupported(`${where} has compressed points of format ${format}, which laz-perf does not know`, {
-      where,
-    });
+  const { where, size = 0 } = input;
+  const { points, pointsAt } = header;
+  const { chunkPoints } = describe(header, where);
+  const readChunk = chunkReader(input, header, options);
   const start = pointsAt + 8;
   const place = new Reader(await exactly(input, pointsAt, 8, "the place of its table of chunks", options), where).i64();
   const table =
@@ -60,23 +52,47 @@ export async function lazPieces(input: InputFile, header: LasHeader, options: Re
       `${where} has ${points} points up to byte ${end}, but its chunks have ${total} up to byte ${starts.at(-1)}`,
       { where },
     );
-  const most = Math.min(limits.chunkBytes, MOST);
   return {
     counts,
     bytes: Float64Array.from(lengths),
-    async read(piece, now) {
-      const count = counts[piece]!;
-      if (count * pointBytes > most || lengths[piece]! > most)
-        throw new LimitExceeded(
-          `${where} has a chunk of ${count} points in ${lengths[piece]} bytes, at most ${most} are decoded`,
-          { where },
-        );
-      const packed = await exactly(input, starts[piece]!, lengths[piece]!, `chunk ${piece}`, now);
-      if (packed.length < pointBytes)
-        throw new Corrupt(`${where} has a chunk of ${packed.length} bytes, less than a point`, { where });
-      if (layered) checkLayers(packed, header, count, `${where}, chunk ${piece}`);
-      return decode(await loadLaz(), packed, header, count, `${where}, chunk ${piece}`);
-    },
+    read: (piece, now) =>
+      readChunk({ offset: starts[piece]!, length: lengths[piece]!, points: counts[piece]! }, `chunk ${piece}`, now),
+  };
+}
+
+/** Where a chunk is, and how many points it has. */
+interface Chunk {
+  readonly offset: number;
+  readonly length: number;
+  readonly points: number;
+}
+
+/** How to read a chunk, as bytes of points. */
+export function chunkReader(input: InputFile, header: LasHeader, { limits }: ReadOptions) {
+  const { where, size } = input;
+  const { pointBytes, format } = header;
+  const { layered } = describe(header, where);
+  if (size === undefined)
+    throw new Unsupported(`${where} is packed once more: LAZ is read by its chunks`, {
+      where,
+      hint: "Unpack it first.",
+    });
+  if (!KNOWN.includes(format))
+    throw new Unsupported(`${where} has compressed points of format ${format}, which laz-perf does not know`, {
+      where,
+    });
+  const most = Math.min(withLimits(limits).chunkBytes, MOST);
+  return async ({ offset, length, points }: Chunk, name: string, options: ReadOptions): Promise<Uint8Array> => {
+    if (points * pointBytes > most || length > most)
+      throw new LimitExceeded(
+        `${where} has a chunk of ${points} points in ${length} bytes, at most ${most} are decoded`,
+        { where },
+      );
+    const packed = await exactly(input, offset, length, name, options);
+    if (packed.length < pointBytes)
+      throw new Corrupt(`${where} has a chunk of ${packed.length} bytes, less than a point`, { where });
+    if (layered) checkLayers(packed, header, points, `${where}, ${name}`);
+    return decode(await loadLaz(), packed, header, points, `${where}, ${name}`);
   };
 }
 
