@@ -3,12 +3,13 @@
  *
  * | what                                              | how it is read                                                       |
  * |---------------------------------------------------|----------------------------------------------------------------------|
- * | points and paths in chunks                        | chunk by chunk: the first picture is one coarse level, then what the |
- * |                                                   | view sees of a finer one, nearest first (plan.ts)                     |
+ * | points and paths in chunks                        | the first picture is one coarse level as `select` answers, then what |
+ * |                                                   | the view sees of a finer one, chunk by chunk, nearest first (plan.ts) |
  * | what has links; what lies in no chunks; a filter  | as `select` answers, at the finest level that keeps to the budget     |
  *
  * A new look ends the requests that it has no use for. A chunk that is damaged is told, once, and the others are shown. What was
- * not seen for longest goes when memory is full. Points and lines of the first picture stay beneath finer ones, so that nothing is
+ * not seen for longest goes when memory is full. Where a path goes from one chunk to the next, chunks leave out a segment, and the
+ * first picture beneath shows it. Points and lines of the first picture stay beneath finer ones, so that nothing is
  * empty while data come; a surface is replaced at once.
  */
 import { OctavoError } from "../../errors.js";
@@ -55,6 +56,7 @@ export interface Status {
 const MEMORY = 256 << 20;
 const SAMPLED = 4096;
 const SOON = 50; // ms
+const TOGETHER = 1 << 16; // vertices of a piece of what is read as a whole
 const MOST = 4; // times the budget, of what is read as a whole
 
 export class Engine {
@@ -193,9 +195,7 @@ export class Engine {
   /** Chunk by chunk: first the coarse level, all of it, then what is seen of a finer one. */
   async #seeChunks(view: View, budget: number, signal: AbortSignal): Promise<void> {
     const first = this.#first!;
-    const { count } = await this.#boxesOf(first.level, signal);
-    this.#base = Array.from({ length: count }, (_, chunk) => `${first.level}/${chunk}`);
-    await this.#fetch(first.level, this.#base, signal);
+    if (this.#base.length === 0) await this.#seeFirst(first, signal);
     if (this.#sample.length === 0) this.#sample = sampleOf(this.#base.flatMap((key) => this.#pieces.get(key) ?? []));
     const sight = sightOf(view);
     const boxesOf = (level: number) => this.#boxesOf(level, signal);
@@ -207,27 +207,41 @@ export class Engine {
     this.#changed();
   }
 
+  /** The first picture, with what joins its chunks; chunk by chunk where one of them is damaged. */
+  async #seeFirst({ level, vertices }: PlannedLevel, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#readWhole(level, vertices, signal);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof OctavoError)) throw error;
+      const { count } = await this.#boxesOf(level, signal);
+      this.#base = Array.from({ length: count }, (_, chunk) => `${level}/${chunk}`);
+      await this.#fetch(level, this.#base, signal);
+    }
+  }
+
   /** As one answer, at the finest level that is not too much; what still is, is left out. */
   async #seeWhole(most: number, signal: AbortSignal): Promise<void> {
     if (this.#detail.length > 0 || this.#base.length > 0) return; // the view has no part in it
     const fine = this.#levels.findLast(({ vertices }) => vertices <= most) ?? this.#levels[0]!;
+    await this.#readWhole(fine.level, most, signal);
+  }
+
+  async #readWhole(level: number, most: number, signal: AbortSignal): Promise<void> {
     const origin = middle(this.bounds);
-    const query = { ...this.#options.filter, level: fine.level };
+    const attributes = attributesOf(this.#dress);
+    const selection = this.dataset.select({ ...this.#options.filter, level });
+    const keys: string[] = [];
     let vertices = 0;
     this.#truncated = false;
-    const keys: string[] = [];
-    const attributes = attributesOf(this.#dress);
-    for await (const batch of this.dataset.select(query).batches({ signal, attributes, batchVertices: 65_536 })) {
-      const key = `${fine.level}/whole/${keys.length}`;
+    for await (const batch of selection.batches({ signal, attributes, batchVertices: TOGETHER })) {
+      const key = `${level}/whole/${keys.length}`;
       this.#put(pieceOf(key, batch, this.axes, origin, this.#dress));
       keys.push(key);
-      this.#base = [...keys];
-      this.#soon();
       vertices += batch.positions.length / batch.dims;
-      if (vertices < 2 * most) continue;
-      this.#truncated = true;
-      break;
+      this.#truncated = vertices > 2 * most;
+      if (this.#truncated) break;
     }
+    this.#base = keys;
     this.#changed();
   }
 
@@ -356,7 +370,6 @@ export class Engine {
   #failed(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#setLoading(false);
-    this.#wanted = ""; // the same look may be tried again
     this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
   }
 }

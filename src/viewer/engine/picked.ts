@@ -1,0 +1,69 @@
+/** What is known of the thing under the pointer: its object with all attributes, and those of the vertex that was hit. */
+import type { ReadOptions } from "../../model/dataset.js";
+import type { Columns, VectorDataset } from "../../model/vectors.js";
+import type { Vector } from "../../scene/camera.js";
+import type { Hit } from "./pick.js";
+
+export interface Picked {
+  readonly level: number;
+  /** Undefined where no object owns it. */
+  readonly id: bigint | undefined;
+  readonly position: Vector;
+  /** As text, by name. */
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+export async function pickedOf(
+  dataset: VectorDataset,
+  { piece, vertex }: Hit,
+  options: ReadOptions = {},
+): Promise<Picked> {
+  const position = [0, 1, 2].map((k) => piece.positions[3 * vertex + k]! + piece.origin[k]!) as unknown as Vector;
+  const source = await dataset.source(piece.level, options);
+  const attributes = new Map<string, string>();
+  if (piece.chunk !== undefined) {
+    const { vertex: infos } = await source.schema(options);
+    const want = { positions: false, vertex: infos.map(({ name }) => name), fragment: [] };
+    for await (const tile of source.tiles([piece.chunk], want, options)) tell(tile.vertexColumns, vertex, attributes);
+  }
+  const row = await rowOf(source.objects, piece, vertex, options);
+  if (row === undefined || source.objects === undefined)
+    return { level: piece.level, id: undefined, position, attributes };
+  const rows = Uint32Array.of(row);
+  const { object } = await source.schema(options);
+  tell(
+    await source.objects.columns(
+      object.map(({ name }) => name),
+      rows,
+      options,
+    ),
+    0,
+    attributes,
+  );
+  const [id] = await source.objects.ids(rows, options);
+  return { level: piece.level, id, position, attributes };
+}
+
+async function rowOf(
+  objects: Awaited<ReturnType<VectorDataset["source"]>>["objects"],
+  { objects: rows, ids, parts, chunk }: Hit["piece"],
+  vertex: number,
+  options: ReadOptions,
+): Promise<number | undefined> {
+  if (objects === undefined) return undefined;
+  if (rows[vertex]! >= 0) {
+    const [row] = await objects.rowsOf([ids[rows[vertex]!]!], options);
+    return row === undefined || row < 0 ? undefined : row;
+  }
+  if (chunk === undefined) return undefined;
+  const owners = await objects.owners({ chunk: Int32Array.of(chunk), part: Uint32Array.of(parts[vertex]!) }, options);
+  return owners.rows[0];
+}
+
+function tell(columns: Columns, row: number, out: Map<string, string>): void {
+  for (const [name, { info, values }] of columns) {
+    const own = Array.from({ length: Math.min(info.channels, 16) }, (_, k) => values[row * info.channels + k]);
+    const texts = own.map((value) => info.categories?.[Number(value)] ?? String(value));
+    out.set(name, `${texts.join(", ")}${info.unit === undefined ? "" : ` ${info.unit}`}`);
+  }
+}

@@ -1,0 +1,250 @@
+/** A canvas with a camera around the data, and layers in it; drawn when something has changed, and not else. */
+import { OrthographicCamera, PerspectiveCamera, Scene, WebGLRenderer } from "three";
+import { InvalidInput } from "../errors.js";
+import type { VectorDataset } from "../model/vectors.js";
+import { type Bounds, basisOf, type Camera, distanceOf, FIELD, fitted, type Vector } from "../scene/camera.js";
+import { cssOf } from "../scene/palette.js";
+import { scaleBarOf } from "../scene/scale-bar.js";
+import { controls } from "./controls.js";
+import type { Picked } from "./engine/picked.js";
+import { type Look, VectorObject, type VectorObjectOptions } from "./three/object.js";
+
+/** What a viewer understands. */
+export interface ViewerOptions extends Pick<VectorObjectOptions, "memory" | "onError" | "signal"> {
+  /** 0xRRGGBB; nearly black unless told. */
+  readonly background?: number | undefined;
+  readonly onPick?: ((picked: Picked | undefined, layer: Layer | undefined) => void) | undefined;
+  /** The camera moved, or something came. */
+  readonly onChange?: (() => void) | undefined;
+}
+
+/** A dataset that is shown. */
+export interface Layer {
+  readonly name: string;
+  readonly dataset: VectorDataset;
+  readonly object: VectorObject;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+const AXES = [
+  ["x", "#e0564f"],
+  ["y", "#57b35a"],
+  ["z", "#5b8def"],
+] as const;
+
+export class Stage {
+  readonly canvas: HTMLCanvasElement;
+  readonly layers: Layer[] = [];
+  readonly #element: HTMLElement;
+  readonly #options: ViewerOptions;
+  readonly #renderer: WebGLRenderer;
+  readonly #scene = new Scene();
+  readonly #overlay: SVGSVGElement;
+  readonly #observer: ResizeObserver;
+  readonly #stop: () => void;
+  #camera: Camera = { target: [0, 0, 0], azimuth: 30, elevation: 20, span: 1, perspective: true };
+  #background: number;
+  #frame = 0;
+  #fitted = false;
+
+  constructor(element: HTMLElement, options: ViewerOptions = {}) {
+    this.#element = element;
+    this.#options = options;
+    this.#background = options.background ?? 0x10151c;
+    this.canvas = document.createElement("canvas");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute(
+      "aria-label",
+      "The data in space: drag to turn, shift and drag to move, wheel to come closer; keys: arrows, +, -, F",
+    );
+    this.canvas.style.cssText =
+      "position:absolute;inset:0;width:100%;height:100%;display:block;touch-action:none;outline-offset:-2px";
+    this.#overlay = document.createElementNS(SVG, "svg");
+    this.#overlay.setAttribute("aria-hidden", "true");
+    this.#overlay.style.cssText =
+      "position:absolute;inset:0;width:100%;height:100%;pointer-events:none;font:12px system-ui,sans-serif";
+    if (getComputedStyle(element).position === "static") element.style.position = "relative";
+    element.append(this.canvas, this.#overlay);
+    this.#renderer = rendererOn(this.canvas);
+    this.#observer = new ResizeObserver(() => this.redraw());
+    this.#observer.observe(element);
+    this.#stop = controls(this.canvas, this);
+    options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
+  }
+
+  get camera(): Camera {
+    return this.#camera;
+  }
+
+  set camera(camera: Camera) {
+    this.#camera = { ...camera, elevation: Math.max(-90, Math.min(90, camera.elevation)) };
+    this.#fitted = true;
+    this.redraw();
+  }
+
+  set background(colour: number) {
+    this.#background = colour;
+    this.redraw();
+  }
+
+  /** Shows a dataset; the first one is brought into view. */
+  add(dataset: VectorDataset, name: string, look: Look = {}): Layer {
+    const { memory, onError } = this.#options;
+    const object = new VectorObject(dataset, {
+      ...look,
+      memory,
+      onError,
+      onChange: () => this.redraw(),
+      onProgress: () => this.#options.onChange?.(),
+    });
+    const layer = { name, dataset, object };
+    this.layers.push(layer);
+    this.#scene.add(object);
+    if (!this.#fitted) this.fit();
+    this.redraw();
+    return layer;
+  }
+
+  remove(layer: Layer): void {
+    const at = this.layers.indexOf(layer);
+    if (at < 0) throw new InvalidInput(`there is no such layer: ${layer.name}`);
+    this.layers.splice(at, 1);
+    layer.object.dispose();
+    this.redraw();
+  }
+
+  /** What all layers fill. */
+  bounds(): Bounds {
+    const boxes = this.layers.map(({ object }) => object.bounds);
+    const side = (corner: "min" | "max", pick: (...values: number[]) => number): Vector =>
+      [0, 1, 2].map((k) => pick(...boxes.map((box) => box[corner][k]!))) as unknown as Vector;
+    return boxes.length === 0
+      ? { min: [0, 0, 0], max: [1, 1, 1] }
+      : { min: side("min", Math.min), max: side("max", Math.max) };
+  }
+
+  /** Brings everything into view, from these angles or from where it is seen now. */
+  fit(azimuth = this.#camera.azimuth, elevation = this.#camera.elevation): void {
+    const { width, height } = this.#size();
+    this.camera = fitted(this.bounds(), azimuth, elevation, width / height, this.#camera.perspective);
+  }
+
+  async pick(x: number, y: number): Promise<Picked | undefined> {
+    for (const layer of [...this.layers].reverse()) {
+      const picked = await layer.object.pick(x, y);
+      if (picked === undefined) continue;
+      this.#options.onPick?.(picked, layer);
+      return picked;
+    }
+    this.#options.onPick?.(undefined, undefined);
+    return undefined;
+  }
+
+  /** The picture as it is, as a PNG file. */
+  screenshot(): Promise<Blob> {
+    this.#draw();
+    return new Promise((resolve, reject) => {
+      this.canvas.toBlob((blob) => (blob === null ? reject(new InvalidInput("the canvas is empty")) : resolve(blob)));
+    });
+  }
+
+  redraw(): void {
+    if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#draw());
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = -1;
+    this.#observer.disconnect();
+    this.#stop();
+    for (const { object } of this.layers.splice(0)) object.dispose();
+    this.#renderer.dispose();
+    this.canvas.remove();
+    this.#overlay.remove();
+  }
+
+  #size(): { width: number; height: number } {
+    const { clientWidth, clientHeight } = this.#element;
+    return { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
+  }
+
+  #draw(): void {
+    this.#frame = 0;
+    const { width, height } = this.#size();
+    const size = Math.hypot(...[0, 1, 2].map((k) => this.bounds().max[k]! - this.bounds().min[k]!)) || 1;
+    this.#renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
+    this.#renderer.setSize(width, height, false);
+    this.#renderer.setClearColor(this.#background);
+    for (const { object } of this.layers)
+      if (object.visible) void object.lookWith({ camera: this.#camera, width, height, clip: object.look.clip });
+    this.#renderer.render(this.#scene, threeCamera(this.#camera, width / height, size));
+    this.#furnish(width, height);
+    this.#options.onChange?.();
+  }
+
+  /** Axes and, where it is true everywhere, a scale bar. */
+  #furnish(width: number, height: number): void {
+    const { right, up } = basisOf(this.#camera);
+    const first = this.layers[0];
+    const unit = first?.dataset.axes[first.object.engine.axes[0] ?? 0]?.unit;
+    const dark = ((this.#background >> 8) & 255) < 128;
+    const ink = cssOf(dark ? 0xd5dbe3 : 0x2a3038);
+    const parts: SVGElement[] = [];
+    const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): void => {
+      parts.push(svg("line", { x1, y1, x2, y2, stroke, "stroke-width": 2, "stroke-linecap": "round" }));
+    };
+    const text = (x: number, y: number, words: string, fill: string): void => {
+      const node = svg("text", { x, y, fill });
+      node.textContent = words;
+      parts.push(node);
+    };
+    const [cx, cy, reach] = [46, height - 46, 26];
+    for (const [k, [name, colour]] of AXES.entries()) {
+      const [dx, dy] = [right[k]! * reach, -up[k]! * reach];
+      line(cx, cy, cx + dx, cy + dy, colour);
+      text(
+        cx + dx * 1.35 - 3,
+        cy + dy * 1.35 + 4,
+        first?.dataset.axes[first.object.engine.axes[k] ?? -1]?.name ?? name,
+        colour,
+      );
+    }
+    const bar = scaleBarOf(height / this.#camera.span, Math.min(200, width / 4), unit);
+    if (bar !== undefined && first !== undefined) {
+      const [x, y] = [100, height - 26];
+      line(x, y, x + bar.pixels, y, ink);
+      for (const end of [x, x + bar.pixels]) line(end, y - 5, end, y, ink);
+      text(x, y - 10, this.#camera.perspective ? `${bar.text} at the centre` : bar.text, ink);
+    }
+    this.#overlay.replaceChildren(...parts);
+  }
+}
+
+function svg(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+  return node;
+}
+
+function rendererOn(canvas: HTMLCanvasElement): WebGLRenderer {
+  try {
+    return new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+  } catch (cause) {
+    throw new InvalidInput("this browser has no WebGL 2, which the viewer draws with", { cause });
+  }
+}
+
+/** The same camera, as three.js has it. */
+function threeCamera(camera: Camera, aspect: number, size: number): PerspectiveCamera | OrthographicCamera {
+  const { up, back } = basisOf(camera);
+  const distance = camera.perspective ? distanceOf(camera) : 2 * (size + camera.span);
+  const half = camera.span / 2;
+  const own = camera.perspective
+    ? new PerspectiveCamera(FIELD, aspect, distance / 64, distance + 2 * size + camera.span)
+    : new OrthographicCamera(-half * aspect, half * aspect, half, -half, 0, 2 * distance);
+  own.up.set(...up);
+  own.position.set(...([0, 1, 2].map((k) => camera.target[k]! + back[k]! * distance) as [number, number, number]));
+  own.lookAt(...camera.target);
+  return own;
+}
