@@ -15,6 +15,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = {
   interchange: "trimesh",
   "packed-tree": "packingcubes",
+  vtk: "vtk",
   precomputed: "cloudvolume",
   zarr: "tensorstore",
   "zarr-vectors-0.9": "zarr_vectors_tools",
