@@ -27,12 +27,16 @@ const copyFours: Copy = (out, rows, from, stride, width) => {
 
 const copyTwos: Copy = (out, rows, from, stride, width) => {
   const [to, source] = [new Uint16Array(out), new Uint16Array(rows, 0, rows.byteLength >> 1)];
-  for (let i = 0, row = from; i < to.length; row += stride)
-    for (let at = row; at < row + width; at++) to[i++] = source[at]!;
+  if (width === 1) for (let i = 0, at = from; i < to.length; i++, at += stride) to[i] = source[at]!;
+  else
+    for (let i = 0, row = from; i < to.length; row += stride)
+      for (let at = row; at < row + width; at++) to[i++] = source[at]!;
 };
 
 const copyOnes: Copy = (out, rows, from, stride, width) => {
   const [to, source] = [new Uint8Array(out), new Uint8Array(rows)];
-  for (let i = 0, row = from; i < to.length; row += stride)
-    for (let at = row; at < row + width; at++) to[i++] = source[at]!;
+  if (width === 1) for (let i = 0, at = from; i < to.length; i++, at += stride) to[i] = source[at]!;
+  else
+    for (let i = 0, row = from; i < to.length; row += stride)
+      for (let at = row; at < row + width; at++) to[i++] = source[at]!;
 };

@@ -33,7 +33,13 @@ export function positionsOf(
 }
 
 export function columnsOf(bytes: Uint8Array, count: number, pointBytes: number, fields: readonly LasField[]): Columns {
-  return new Map(fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field)]));
+  const flags = new Map<number, Uint8Array>(); // bytes of which several fields have some bits
+  const flagsAt = (at: number): Uint8Array => {
+    const own = flags.get(at) ?? fieldOf(bytes, count, pointBytes, at, 1);
+    flags.set(at, own);
+    return own;
+  };
+  return new Map(fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field, flagsAt)]));
 }
 
 function columnOf(
@@ -41,12 +47,13 @@ function columnOf(
   count: number,
   pointBytes: number,
   { info, at: start, bits, stored, scale, offset }: LasField,
+  flagsAt: (at: number) => Uint8Array,
 ): Column {
   const { channels } = info;
   if (bits !== undefined) {
-    const values = new Uint8Array(count);
+    const [flags, values] = [flagsAt(start), new Uint8Array(count)];
     const [shift, mask] = [bits[0], (1 << bits[1]) - 1];
-    for (let i = 0, at = start; i < count; i++, at += pointBytes) values[i] = (bytes[at]! >> shift) & mask;
+    for (let i = 0; i < count; i++) values[i] = (flags[i]! >> shift) & mask;
     return { info, values };
   }
   const data = fieldOf(bytes, count, pointBytes, start, stored.size * channels);
