@@ -97,7 +97,11 @@ const options = {
   "skip-bad": flag("go on without objects and files that are damaged, and list them"),
   overwrite: flag("replace what is at OUT"),
   resume: flag("go on with a conversion that was interrupted; what fails or is interrupted now stays, to go on with"),
-  part: value("I/N", "write only the I-th of N shares of OUT, as 3/8; the others may run at the same time", partOfN),
+  part: value(
+    "I/N",
+    "write only the I-th of N shares of OUT, such as $SLURM_ARRAY_TASK_ID/8; the others may run at the same time",
+    partOfN,
+  ),
   finish: flag("all parts are written: check them and make OUT of them (give the other options as before)"),
   progress: progressOption,
   "dry-run": flag("say what would happen, and write nothing"),
@@ -115,7 +119,6 @@ export const convert = verb({
     ["octavo convert old new.zarr", "an array of any Zarr version, or a tree of them, to v3"],
     ["octavo convert 'cells/**/*.swc' cells.zv --skip-bad --pyramid=2", "a store of many neurons, with coarser levels"],
     ["octavo convert cells.zv out/skeletons --to precomputed --link out", "skeletons, which that volume names"],
-    ["octavo convert big.trk big.zv --part $SLURM_ARRAY_TASK_ID/8", "one of eight jobs; then the same with --finish"],
   ],
   async run(operands, given, session) {
     const { output, signal, report: progress } = session;
