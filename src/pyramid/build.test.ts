@@ -209,6 +209,24 @@ describe("whatever the workers and the memory", () => {
   });
 });
 
+it("objects that share fragments share them on every level", async () => {
+  const store = memoryStore();
+  const description = { geometry: "polylines", dims: 2, chunkShape: 10, sharedFragments: true } as const;
+  const writer = await createZarrVectors(store, at, description);
+  const zigzag = Array.from({ length: 40 }, (_, i) => [i, i % 8 === 0 ? 5 : (i % 2) / 10]).flat();
+  const [parts, objects] = [Uint32Array.of(0, 40, 80), Int32Array.of(0, 1)];
+  const ids = BigInt64Array.of(3n, 4n);
+  await writer.add({ positions: Float32Array.of(...zigzag, ...zigzag), parts, objects, ids });
+  await writer.commit();
+  const { levels } = await buildPyramid(store, at, { levels: 2, error: 0.5 });
+  expect(await errorsOf(store)).toEqual([]);
+  const dataset = await openZarrVectors(store, at);
+  for (const [i, { vertices }] of levels.entries()) {
+    expect((await dataset.describe(i + 1)).vertices).toBe(vertices / 2); // stored once
+    expect((await levelOf(store, i + 1)).positions).toHaveLength(2 * vertices);
+  }
+});
+
 it("a closed mesh in many chunks is closed on every level: no edge has one face", async () => {
   // A cube of which every side is a grid, drawn onto a sphere; corners that meet are one vertex.
   const [side, vertices, faces, known] = [20, [] as number[], [] as number[], new Map<string, number>()];

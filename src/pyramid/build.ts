@@ -80,7 +80,10 @@ export async function coarserLevels(
     maxMemory: options.maxMemory,
   });
   const { binShape, chunkShape, vertices: total = 0 } = await dataset.describe(0, reading);
-  const isCloud = geometry === "points" && (await dataset.source(0, reading)).objects === undefined;
+  const finest = await dataset.source(0, reading);
+  const isCloud = geometry === "points" && finest.objects === undefined;
+  // Links name vertices, so only what has none can share them.
+  const sharedFragments = finest.linkWidth === 0 && (await dataset.opened.level(0, reading)).sharedFragments;
   const made = plans.map(() => ({ vertices: 0, objects: 0, error: 0 }));
   const chained = geometry === "mesh";
 
@@ -113,6 +116,7 @@ export async function coarserLevels(
       sparsity: share / (plans[i - 1]?.share ?? 1),
       method: METHODS[geometry],
       objects: !isCloud,
+      sharedFragments,
     })),
     async fill(writers) {
       for (const own of made) [own.vertices, own.objects, own.error] = [0, 0, 0];
