@@ -110,10 +110,11 @@ async function file(
   types: Readonly<Record<string, string>>,
   extra: Readonly<Record<string, string>>,
 ): Promise<Reply> {
-  const found = await find(store, key, asked);
+  const { request } = asked;
+  const found = await find(store, key, request);
   if (found === undefined) return absent();
   const { value, etag, encoding } = found;
-  const want = wanted(asked, value.size, etag);
+  const want = wanted(request, value.size, etag);
   const headers: Record<string, string> = {
     "content-type": typeOf(key, types),
     "accept-ranges": "bytes",
@@ -137,7 +138,7 @@ async function file(
 
 const MOST_LISTED = 100_000;
 
-async function listing(store: Store, prefix: Prefix, { signal, method }: Asked): Promise<Reply> {
+async function listing(store: Store, prefix: Prefix, { request: { signal, method } }: Asked): Promise<Reply> {
   const { keys, prefixes } = await store.children(prefix, { signal, bare: true });
   if (keys.length + prefixes.length === 0 && prefix !== "") return absent();
   const names = (of: readonly string[]): string[] =>

@@ -4,7 +4,7 @@ import { gzipWith } from "../codec/gzip.js";
 import { Conflict } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Key } from "../store/key.js";
-import type { OpenValue, Store } from "../store/types.js";
+import type { CallOptions, OpenValue, Store } from "../store/types.js";
 import { single } from "./guard.js";
 import type { ServerRequest } from "./types.js";
 
@@ -18,35 +18,36 @@ export interface Found {
 const MOST_UNPACKED = 64 << 20; // a chunk of a volume has a few megabytes
 
 const tag = (version: string | undefined, suffix = ""): string | undefined =>
-  version === undefined ? undefined : `"${version.replace(/[^\x21\x23-\x7e]/g, "")}${suffix}"`;
+  version === undefined ? undefined : `"${/^[\w+-]+$/.test(version) ? version : encodeURIComponent(version)}${suffix}"`;
 
 /** The value by this name; undefined where there is none. The caller closes it. */
-export async function find(store: Store, key: Key, { headers, signal }: ServerRequest): Promise<Found | undefined> {
-  const value = await openValue(store, key, signal);
+export async function find(store: Store, key: Key, request: ServerRequest): Promise<Found | undefined> {
+  const value = await openValue(store, key, request);
   if (value !== undefined) return { value, etag: tag(value.version) };
   if (key.endsWith(".shard")) {
     const base = key.slice(0, -".shard".length);
-    const pair = await bothOf(store, Key.of(`${base}.index`), Key.of(`${base}.data`), signal);
+    const pair = await bothOf(store, Key.of(`${base}.index`), Key.of(`${base}.data`), request);
     if (pair !== undefined) return { value: pair, etag: tag(pair.version) };
   }
   if (key.length > 1000) return undefined;
-  const packed = await openValue(store, Key.of(`${key}.gz`), signal);
+  const packed = await openValue(store, Key.of(`${key}.gz`), request);
   if (packed === undefined) return undefined;
   const takesGzip = /(?:^|[\s,])(?:gzip|\*)(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
-    single(headers["accept-encoding"]) ?? "",
+    single(request.headers["accept-encoding"]) ?? "",
   );
-  if (takesGzip && headers.range === undefined)
+  if (takesGzip && request.headers.range === undefined)
     return { value: packed, etag: tag(packed.version, "-gzip"), encoding: "gzip" };
   return { value: await unpacked(packed), etag: tag(packed.version) };
 }
 
 /** A value to read in pieces, of any store. */
-async function openValue(store: Store, key: Key, signal: AbortSignal | undefined): Promise<OpenValue | undefined> {
-  if (store.open !== undefined) return store.open(key, { signal });
-  const stat = await store.stat(key, { signal });
+async function openValue(store: Store, key: Key, call: CallOptions): Promise<OpenValue | undefined> {
+  // A file of this machine is open before anybody could leave, and a signal costs as much as opening it.
+  if (store.open !== undefined) return store.open(key, "pathOf" in store ? undefined : call);
+  const stat = await store.stat(key, call);
   if (stat === undefined) return undefined;
   const read = async (range: { offset: number; length: number }): Promise<Uint8Array> => {
-    const bytes = await store.get(key, { range, signal });
+    const bytes = await store.get(key, { range, signal: call.signal });
     if (bytes === undefined) throw new Conflict(`${key} was deleted while it was read`, { where: key });
     return bytes;
   };
@@ -54,10 +55,10 @@ async function openValue(store: Store, key: Key, signal: AbortSignal | undefined
 }
 
 /** Two values as one. */
-async function bothOf(store: Store, a: Key, b: Key, signal: AbortSignal | undefined): Promise<OpenValue | undefined> {
-  const first = await openValue(store, a, signal);
+async function bothOf(store: Store, a: Key, b: Key, call: CallOptions): Promise<OpenValue | undefined> {
+  const first = await openValue(store, a, call);
   if (first === undefined) return undefined;
-  const second = await openValue(store, b, signal);
+  const second = await openValue(store, b, call);
   const close = (): void => {
     first.close();
     second?.close();

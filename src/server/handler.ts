@@ -1,7 +1,7 @@
 /** The whole of a server but its sockets: the guard, then the route with the longest place that fits, then what every reply says. */
 import { OctavoError } from "../errors.js";
 import { type GuardOptions, guard, refusal } from "./guard.js";
-import { type Asked, discard, type Handler, type Reply, type Route } from "./types.js";
+import { discard, type Handler, type Reply, type Route } from "./types.js";
 
 /** What a server answers with, and whom. */
 export interface HandlerOptions extends GuardOptions {
@@ -21,11 +21,12 @@ export function createHandler(options: HandlerOptions): Handler {
     const route = routes.find(({ at }) => path === at || ((at === "" || at.endsWith("/")) && path.startsWith(at)));
     if (route === undefined) return finished(refusal(404, "there is nothing by this name"), request.method, cors);
     try {
-      const asked: Asked = { ...request, rest: path.slice(route.at.length), query: new URLSearchParams(search) };
-      return finished(await route.answer(asked), request.method, cors);
+      const rest = path.slice(route.at.length);
+      return finished(await route.answer({ request, rest, search }), request.method, cors);
     } catch (error) {
-      if (request.signal?.aborted !== true) options.onError?.(error, path);
-      return finished(refusalFor(error), request.method, cors);
+      const refused = refusalFor(error);
+      if (refused.status >= 500 && request.signal?.aborted !== true) options.onError?.(error, path);
+      return finished(refused, request.method, cors);
     }
   };
 }
@@ -61,8 +62,8 @@ function refusalFor(error: unknown): Reply {
 }
 
 function finished(reply: Reply, method: string, cors: Readonly<Record<string, string>>): Reply {
-  const headers = { ...reply.headers, "x-content-type-options": "nosniff", ...cors };
-  if (method !== "HEAD") return { ...reply, headers };
+  const headers = Object.assign({ "x-content-type-options": "nosniff" }, reply.headers, cors);
+  if (method !== "HEAD") return { status: reply.status, headers, body: reply.body };
   discard(reply.body);
   return { status: reply.status, headers };
 }

@@ -16,7 +16,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { InvalidInput } from "../errors.js";
 import { codeOf } from "../store/file-path.js";
-import { discard, type Handler, piecesOf, type Reply } from "./types.js";
+import { discard, type Handler, piecesOf, type Reply, type ServerRequest } from "./types.js";
 
 /** One line of the access log. */
 export interface LogEntry {
@@ -100,25 +100,55 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
 
 async function respond(
   handler: Handler,
-  request: http.IncomingMessage,
+  message: http.IncomingMessage,
   response: http.ServerResponse,
   onLog: ListenOptions["onLog"],
 ): Promise<void> {
-  const started = performance.now();
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
-  request.resume(); // a body that nobody asked for is thrown away as it comes
-  const { method = "", url: path = "", headers } = request;
-  const reply = await handler({ method, path, headers, signal: gone.signal });
+  const started = onLog === undefined ? 0 : performance.now();
+  const request = new HttpRequest(message);
+  response.on("close", () => {
+    if (!response.writableFinished) request.leave();
+  });
+  message.resume(); // a body that nobody asked for is thrown away as it comes
+  const reply = await handler(request);
   let bytes = 0;
   try {
-    bytes = await send(reply, response, gone.signal);
+    bytes = await send(reply, response, request);
   } catch {
     response.destroy(); // the length has been promised: a connection that breaks is how the client learns
   }
-  const aborted = !response.writableFinished && response.destroyed;
+  if (onLog === undefined) return;
+  const { method, path, gone } = request;
   const milliseconds = performance.now() - started;
-  onLog?.({ time: new Date(), method, path, status: reply.status, bytes, milliseconds, aborted });
+  onLog({ time: new Date(), method, path, status: reply.status, bytes, milliseconds, aborted: gone });
+}
+
+/** A request whose signal is made when somebody asks for it: most replies are there sooner than anybody could leave. */
+class HttpRequest implements ServerRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: http.IncomingHttpHeaders;
+  gone = false;
+  #controller: AbortController | undefined;
+
+  constructor({ method = "", url = "", headers }: http.IncomingMessage) {
+    this.method = method;
+    this.path = url;
+    this.headers = headers;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.gone) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  leave(): void {
+    this.gone = true;
+    this.#controller?.abort();
+  }
 }
 
 /** What is sent at once, in one packet with its headers where it is short. */
@@ -127,9 +157,9 @@ const AT_ONCE = 1 << 18;
 async function send(
   { status, headers, body }: Reply,
   response: http.ServerResponse,
-  gone: AbortSignal,
+  request: HttpRequest,
 ): Promise<number> {
-  if (gone.aborted) {
+  if (request.gone) {
     discard(body);
     return 0;
   }
@@ -151,9 +181,9 @@ async function send(
   }
   let bytes = 0;
   for await (const piece of piecesOf(body)) {
-    if (gone.aborted) break;
+    if (request.gone) break;
     bytes += piece.length;
-    if (!response.write(piece)) await once(response, "drain", { signal: gone });
+    if (!response.write(piece)) await once(response, "drain", { signal: request.signal });
   }
   response.end();
   return bytes;

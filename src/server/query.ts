@@ -14,7 +14,7 @@ import { scratchIn } from "../store/scratch.js";
 import { refusal, single } from "./guard.js";
 import { type FORMATS, parseQuery, type QueryText } from "./query-text.js";
 import { turns } from "./turns.js";
-import type { Asked, Reply, Route } from "./types.js";
+import type { Asked, Reply, Route, ServerRequest } from "./types.js";
 
 /** What one request may ask for. */
 export interface QueryLimits {
@@ -40,13 +40,14 @@ export function queryRoute(at: string, dataset: VectorDataset, limits: QueryLimi
   const take = turns(atOnce);
 
   async function answer(asked: Asked): Promise<Reply> {
-    const text = parseQuery(asked.query);
-    const format = text.format ?? accepted(asked);
+    const { request } = asked;
+    const text = parseQuery(new URLSearchParams(asked.search));
+    const format = text.format ?? accepted(request);
     const headers = { "content-type": TYPES[format], "cache-control": "no-cache" };
-    if (asked.method === "HEAD") return { status: 200, headers };
+    if (request.method === "HEAD") return { status: 200, headers };
     const signal = AbortSignal.any([
       AbortSignal.timeout(timeout),
-      ...(asked.signal === undefined ? [] : [asked.signal]),
+      ...(request.signal === undefined ? [] : [request.signal]),
     ]);
     const leave = await take();
     try {
@@ -94,7 +95,7 @@ export function queryRoute(at: string, dataset: VectorDataset, limits: QueryLimi
   };
 }
 
-function accepted({ headers }: Asked): (typeof FORMATS)[number] {
+function accepted({ headers }: ServerRequest): (typeof FORMATS)[number] {
   const accept = single(headers.accept) ?? "";
   return /vnd\.apache\.arrow/.test(accept) ? "arrow" : /ndjson/.test(accept) ? "ndjson" : "json";
 }

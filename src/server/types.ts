@@ -37,11 +37,12 @@ export interface Reply {
 }
 
 /** A request that has passed the guard. */
-export interface Asked extends ServerRequest {
+export interface Asked {
+  readonly request: ServerRequest;
   /** What follows the route's place: a key, or "" or something that ends in "/" for a folder. */
   readonly rest: string;
-  /** What follows "?". */
-  readonly query: URLSearchParams;
+  /** What follows "?", as it came. */
+  readonly search: string;
 }
 
 /** Answers what is asked below a place. */

@@ -53,8 +53,8 @@ const EXPECTED: Partial<Record<Geometry, readonly string[]>> = {
 };
 
 describe.each(KINDS)("%s", (geometry) => {
-  it("are valid precomputed data", async () => {
-    const source = await stored(geometry, scene(geometry, 5, 16));
+  it("are valid precomputed data", { timeout: 120_000 }, async () => {
+    const source = await stored(geometry, scene(geometry, 5, 10));
     const { views } = await viewsOf(source, { cellLimit: 10 });
     expect(views.map(({ name }) => name)).toEqual(EXPECTED[geometry]);
     for (const { store } of views)
