@@ -240,7 +240,7 @@ export async function createZarrVectors(
     const { arrays } = arraysAt("");
     for (const [format, header] of Object.entries(plan.headers ?? {})) {
       await arrays.document("headers", groupDocument());
-      await arrays.document(`headers/${format}`, groupDocument(header));
+      await arrays.document(`headers/${format}`, groupDocument({ format_name: format, ...header })); // zvtools asks for it
     }
     if (plan.parametric !== undefined) await writeParametric(plan, arraysAt("parametric"), plan.parametric);
     await scratch.clear();
