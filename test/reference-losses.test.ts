@@ -2,7 +2,6 @@
  * What the reference and its tools lose without a word (docs/moving-from-zarr-vectors-py.md has the table), and Octavo does not: a test
  * for each row.
  */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { file as ply } from "../src/format/interchange/ply.js";
@@ -25,21 +24,24 @@ describe("what the reference loses, Octavo keeps:", () => {
       "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
     await convert(await openBytes(ply, "a.ply", asBytes(text)), "memory:losses/ply.zv");
     const { geometry, links } = await (await opened("memory:losses/ply.zv")).select().read();
-    expect([geometry, [...links!.ends]]).toEqual(["mesh", [0, 1, 2]]);
+    expect([geometry, [...links!.ends].sort()]).toEqual(["mesh", [0, 1, 2]]);
   });
 
-  it.each(["streamlines", "graph", "skeletons", "mesh"] as const)("attributes of %s on coarser levels", async (kind) => {
-    const url = `memory:losses/${kind}.zv`;
-    await convert(await stored(sceneOf(kind, 3)), url, { pyramid: { levels: 1, keep: 1 } });
-    const dataset = await opened(url);
-    const [fine, coarse] = await Promise.all([dataset.schema(0), dataset.schema(1)]);
-    expect(names(coarse.vertex)).toEqual(names(fine.vertex));
-    expect(names(coarse.object).filter((name) => name !== "level0_object_id")).toEqual(names(fine.object));
-    expect(names(coarse.link)).toEqual(names(fine.link));
-    const { vertexColumns, positions } = await dataset.select({ level: 1 }).read();
-    expect(vertexColumns.get("fa")!.values.length).toBe(positions.length / 3);
-    expect(Array.from(vertexColumns.get("fa")!.values as Float32Array).every((value) => value > 0)).toBe(true);
-  });
+  it.each(["streamlines", "graph", "skeletons", "mesh"] as const)(
+    "attributes of %s on coarser levels",
+    async (kind) => {
+      const url = `memory:losses/${kind}.zv`;
+      await convert(await stored(sceneOf(kind, 3)), url, { pyramid: { levels: 1, keep: 1 } });
+      const dataset = await opened(url);
+      const [fine, coarse] = await Promise.all([dataset.schema(0), dataset.schema(1)]);
+      expect(names(coarse.vertex)).toEqual(names(fine.vertex));
+      expect(names(coarse.object).filter((name) => name !== "level0_object_id")).toEqual(names(fine.object));
+      expect(names(coarse.link)).toEqual(names(fine.link));
+      const { vertexColumns, positions } = await dataset.select({ level: 1 }).read();
+      expect(vertexColumns.get("fa")!.values.length).toBe(positions.length / 3);
+      expect(Array.from(vertexColumns.get("fa")!.values as Float32Array).every((value) => value > 0)).toBe(true);
+    },
+  );
 
   it("faces on coarser levels of meshes", async () => {
     const size = 20;
@@ -65,7 +67,9 @@ describe("what the reference loses, Octavo keeps:", () => {
 
   it("that a TRK is in RAS+ millimetres", async () => {
     const vox_to_ras = [-1.25, 0, 0, 90, 0, 1.25, 0, -126, 0, 0, 1.25, -72, 0, 0, 0, 1];
-    const headers = { trk: { version: 2, dimensions: [91, 109, 77], voxel_size: [1.25, 1.25, 1.25], voxel_order: "LAS", vox_to_ras } };
+    const headers = {
+      trk: { version: 2, dimensions: [91, 109, 77], voxel_size: [1.25, 1.25, 1.25], voxel_order: "LAS", vox_to_ras },
+    };
     const line = [10, -20, 30, 11.25, -21.25, 31.25];
     const { bytes } = await written(trk, paths([line], { headers }));
     const view = new DataView(bytes.buffer, bytes.byteOffset + 1004);
@@ -82,7 +86,9 @@ describe("what the reference loses, Octavo keeps:", () => {
   });
 
   it("attributes of an object that is added, and the groups of objects that are renumbered", async () => {
-    await convert(await stored(sceneOf("streamlines", 5)), "memory:losses/edit.zv");
+    const scene = sceneOf("streamlines", 5);
+    const source = await stored({ ...scene, vertex: scene.vertex.slice(0, 1), object: [] });
+    await convert(source, "memory:losses/edit.zv");
     const { store, at } = await openLocation("memory:losses/edit.zv");
     const edit = await editZarrVectors(store, at);
     const fa = info("fa", { kind: "float", size: 4, endian: "little" });
@@ -101,11 +107,11 @@ describe("what the reference loses, Octavo keeps:", () => {
   });
 
   it("what is in stores before 0.9", async () => {
-    const folder = join(fixtures("zarr-vectors"), "v0.3");
-    for (const name of readdirSync(folder).filter((own) => own.includes("stream"))) {
-      const { vertices, losses } = await convert(join(folder, name), `memory:losses/old/${name}.zv`);
-      expect([name, losses, (vertices ?? 0) > 0]).toEqual([name, [], true]);
-    }
+    const store = join(fixtures("zarr-vectors"), "v0.3/streamlines_3d/store.zarrvectors");
+    const { vertices, losses } = await convert(store, "memory:losses/old.zv");
+    expect(losses).toEqual([]);
+    expect(vertices).toBeGreaterThan(0);
+    expect((await diff(store, "memory:losses/old.zv")).differences).toEqual([]);
   });
 
   it("points with ids in a box", async () => {
