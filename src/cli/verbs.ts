@@ -13,7 +13,7 @@ export interface Entry {
 
 const CHANGE = "change a store as one transaction: add, take out, mend";
 const MANY = "many datasets become one; one becomes many";
-const WEB = "data over HTTP; an address of Neuroglancer that shows them";
+const WEB = "HTTP for browsers; addresses for Neuroglancer";
 const BARE = "sharded bytes by id; octrees over particles";
 const BESIDES = "a guided tour; completion for bash, zsh or fish";
 

@@ -49,6 +49,7 @@ export interface Asked {
 export interface Route {
   /** "" is everything, "data/0/" what lies below, "health" this name alone. The longest place that fits answers. */
   readonly at: string;
+  /** What it throws becomes a refusal. */
   answer(asked: Asked): Reply | Promise<Reply>;
 }
 
