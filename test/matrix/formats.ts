@@ -244,6 +244,7 @@ export const ROWS: readonly Row[] = [
     adds: CODES,
   },
   { name: "FreeSurfer", file: "lh.pial", geometry: { mesh: "mesh" }, ids: "one", unit: MILLIMETRE },
+  { name: "HDF5", file: "a.hdf5", geometry: { points: "points" }, vertex: numbers },
   {
     name: "LAS",
     file: "a.las",
