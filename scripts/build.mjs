@@ -8,6 +8,7 @@
  *   dist/cli.cjs     what starts it (src/cli/start.ts), from what V8 kept of an earlier run
  *   dist/hdf5.cjs    h5wasm, 4 MB of text that the command requires when it meets an HDF5 file
  *   dist/laz.cjs     laz-perf, and its WASM beside it, for files of LAZ
+ *   dist/page        the viewer's web page: static files that work wherever they lie (scripts/page.mjs)
  *   dist/worker.js   what a worker thread runs: one file, so that a page can start it from one URL
  *
  * `--cli` builds the bundles only: what the launcher needs on first use, in a second instead of ten.
@@ -27,6 +28,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { buildPage } from "./page.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bundlesOnly = process.argv.includes("--cli");
@@ -101,6 +103,7 @@ await bundle("src/cli/start.ts", `${dist}/cli.cjs`, {
   define: { OCTAVO_BUILD: JSON.stringify(createHash("sha256").update(command).digest("hex").slice(0, 16)) },
   banner: { js: "#!/usr/bin/env node" },
 });
+if (!bundlesOnly) await buildPage(join(root, dist, "page"));
 esbuild.stop();
 if (!bundlesOnly) {
   const old = `${dist}-old`;
