@@ -26,6 +26,7 @@ export type { DataType, Field, FixedDataType } from "./bytes/dtype.js";
 export type { Json } from "./bytes/json.js";
 export type { ChunkData, CodecSpec, Element, NumericArray, VlenValue } from "./codec/types.js";
 export type { ConvertReport } from "./convert/arrays.js";
+export type { Source } from "./convert/index.js";
 export type { MergeOptions } from "./convert/merge.js";
 export type { ConvertToOptions } from "./convert/options.js";
 export type { SplitOptions, SplitReport } from "./convert/split.js";
@@ -41,6 +42,7 @@ export {
   OctavoError,
   Unsupported,
 } from "./errors.js";
+export type { ImageSpace, TableOptions } from "./format/interchange/types.js";
 export { formats } from "./formats.js";
 export { defaultLimits, type Limits } from "./limits.js";
 export type { AxisSelection, NdArray, Region } from "./model/array.js";

@@ -64,6 +64,7 @@ function ownHeader({ objectColumns }: Batch): JsonObject {
 /** The batch with everything; SWC has no word for a second object. */
 async function onlyObject({ url, batches }: FileData, { signal }: WriteFileOptions): Promise<Batch | undefined> {
   let only: Batch | undefined;
+  let objects = 0;
   for await (const batch of batches({ signal })) {
     const several = batch.ids.length > 1 || (only !== undefined && batch.positions.length > 0);
     if (several)
@@ -72,7 +73,10 @@ async function onlyObject({ url, batches }: FileData, { signal }: WriteFileOptio
         hint: "Choose one with --object; octavo split --by object --to swc writes a file for each.",
       });
     if (batch.positions.length > 0) only = batch;
+    objects += batch.ids.length;
   }
+  if (only === undefined && objects === 0)
+    throw new InvalidInput(`nothing of ${url} is selected, and a file of SWC holds one tree`, { where: url });
   return only;
 }
 
@@ -81,7 +85,7 @@ function lossesOf({ schema, crs, geometry }: FileData, tree: Batch | undefined):
   const id = tree?.ids[0];
   return [
     ...(geometry === "skeletons" ? [] : [`that these are ${geometry}: SWC is read as skeletons`]),
-    ...(tree === undefined ? ["everything: there is no object, and SWC has no word for that"] : []),
+    ...(tree === undefined ? ["the object, which has no nodes: SWC has no word for that"] : []),
     ...schema.vertex.filter(({ name }) => !own.includes(name)).map(({ name }) => `the vertex attribute ${name}`),
     ...(["link", "fragment", "object"] as const).flatMap((domain) =>
       schema[domain].filter(({ name }) => !KEPT.includes(name)).map(({ name }) => `the ${domain} attribute ${name}`),

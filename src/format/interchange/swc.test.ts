@@ -178,6 +178,7 @@ describe("an SWC file", () => {
       },
     };
     await expect(written(two)).rejects.toThrow("several objects, and SWC holds one tree");
+    await expect(written({ ...data, async *batches() {} })).rejects.toThrow(/nothing of .* is selected/);
     await expect(written({ ...data, geometry: "mesh" })).rejects.toThrow("has mesh, and SWC holds a tree");
     const loop = { ...batch, links: { ...batch.links!, ends: Uint32Array.of(0, 1, 1, 2, 2, 0, 3, 0) } };
     await expect(
