@@ -41,7 +41,7 @@ export function locator(chunks: Numbering, dims: number, chunkShape: readonly nu
   };
   /** A table that has room for `here`, too, with some to spare. */
   const widen = (): void => {
-    const wide = sizes.map((size, axis) => {
+    const wide = Array.from(sizes, (size, axis) => {
       const [from, to] = [Math.min(here[axis]!, origin[axis]!), Math.max(here[axis]! + 1, origin[axis]! + size)];
       if (table.length === 0) return 1;
       return to - from === size ? size : Math.ceil(1.5 * (to - from));

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { loadVectorKernel } from "../../../kernel/vectors.js";
+import { memoryStore } from "../../../store/memory.js";
+import { scratchIn } from "../../../store/scratch.js";
+import { spool } from "./spill.js";
+import { locator } from "./write-locate.js";
+import { numbering } from "./write-numbering.js";
+
+const kernel = await loadVectorKernel();
+const coordinate = fc.oneof(
+  fc.double({ min: -50, max: 50, noNaN: true }),
+  fc.constantFrom(0, -0, 1e8, -1e8, 2.5, -2.5),
+);
+
+it("finds the chunks of points in the kernel as without, batch after batch", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.array(coordinate, { maxLength: 200 }), { maxLength: 4 }),
+      fc.boolean(),
+      fc.constantFrom(2.5, 0.1, 7),
+      (dims, batches, wide, size) => {
+        const shape = Array.from({ length: dims }, (_, axis) => size * (axis + 1));
+        const [one, other] = [numbering(dims), numbering(dims)];
+        const [fast, plain] = [locator(one, dims, shape), locator(other, dims, shape)];
+        for (const values of batches) {
+          const whole = values.slice(0, values.length - (values.length % dims));
+          const positions = wide ? Float64Array.from(whole) : Float32Array.from(whole);
+          const count = whole.length / dims;
+          const found = fast.all(positions, count, kernel);
+          expect(found).toEqual(plain.all(positions, count, undefined));
+          for (let row = 0; row < count; row++)
+            for (let axis = 0; axis < dims; axis++)
+              expect(one.tuples[found[row]! * dims + axis]).toBe(
+                Math.floor(positions[row * dims + axis]! / shape[axis]!) | 0,
+              );
+        }
+      },
+    ),
+  );
+});
+
+it("brings rows of any width to their buckets, one by one or in segments, in memory or put aside", async () => {
+  const widths = fc.array(fc.constantFrom(1, 2, 3, 4, 6, 8, 12, 16, 24, 37), { minLength: 1, maxLength: 4 });
+  const batches = fc.array(fc.array(fc.nat(9), { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(
+      widths,
+      batches,
+      fc.constantFrom(64, 1 << 20),
+      fc.boolean(),
+      async (widths, batches, memory, loose) => {
+        const rows = spool(widths, scratchIn({ store: memoryStore() }, memory));
+        const expected = Array.from({ length: 10 }, () => widths.map((): number[] => []));
+        let next = 0;
+        for (const buckets of batches) {
+          const columns = widths.map((width) => new Uint8Array(buckets.length * width).map(() => next++));
+          for (const [row, bucket] of buckets.entries())
+            for (const [c, width] of widths.entries())
+              expected[bucket]![c]!.push(...columns[c]!.subarray(row * width, (row + 1) * width));
+          const starts = loose ? undefined : Uint32Array.from(buckets.keys());
+          const own = { count: buckets.length, buckets: Uint32Array.from(buckets), starts, rows: buckets.length };
+          await rows.add(columns, own);
+        }
+        const found = await rows.read(Array.from(expected.keys()));
+        expect(found.map(({ columns }) => columns.map((column) => [...column]))).toEqual(expected);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
