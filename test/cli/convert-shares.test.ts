@@ -136,7 +136,10 @@ describe("a conversion in parts", { timeout: 120_000 }, () => {
       expect((await octavo(["info", out])).code).not.toBe(0);
       if (two.code === null) {
         const early = await octavo(["convert", input, out, ...options, "--finish"]);
-        expect(early).toMatchObject({ code: 3, stderr: expect.stringMatching(/part 2 of 3 is missing\n.*--part 2\/3/) });
+        expect(early).toMatchObject({
+          code: 3,
+          stderr: expect.stringMatching(/part 2 of 3 is missing\n.*--part 2\/3/),
+        });
       }
       expect((await part(2)).code).toBe(0);
       expect((await octavo(["convert", input, out, ...options, "--finish"])).stderr).toBe("");

@@ -57,7 +57,7 @@ export const roomFor = ({ memory }: Scratch): number => Math.max(memory / 2, mem
 
 export function spool(widths: readonly number[], scratch: Scratch): Spool {
   const rowBytes = widths.reduce((sum, width) => sum + width, 0);
-  const most = Math.min(RUN, Math.floor(scratch.memory / 8));
+  const most = Math.min(RUN, Math.floor(scratch.memory / 4)); // not less: each run has a place for every bucket
   const runs: Run[] = [];
   let waiting: Source[] = [];
   let waitingBytes = 0;
@@ -88,7 +88,7 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
     async add(columns, segments) {
       const bytes = segments.rows * rowBytes;
       if (segments.rows === 0) return;
-      if (bytes >= most / 4) {
+      if (bytes >= most / 2) {
         await flushWaiting();
         return flush([{ columns, segments }]);
       }
@@ -195,7 +195,7 @@ function gather(sources: readonly Source[], widths: readonly number[], kernel: V
 function countsOf(sources: readonly Source[]): Uint32Array {
   let last = 0;
   for (const { segments } of sources)
-    for (let s = 0; s < segments.count; s++) last = Math.max(last, segments.buckets[s]!);
+    for (let s = 0; s < segments.count; s++) if (segments.buckets[s]! > last) last = segments.buckets[s]!;
   const counts = new Uint32Array(last + 1);
   for (const { segments } of sources) addRows(segments, counts);
   return counts;

@@ -21,6 +21,7 @@ import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
 
+const COPIES = 4; // of the bytes of a unit that are there at once: as they were put aside, in order, encoded
 const SMALL = 64 << 20; // bytes of memory below which only one unit is under way
 
 export interface ChunkContext {
@@ -84,9 +85,19 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
   const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
   let shared = false;
   let stored = 0;
+  const bytesIn = (chunk: number): number => (sizes[chunk] ?? 0) * rowBytes;
+  const units = unitsOf(grid, chunks, bytesIn, scratch.memory);
+  const largest = units.reduce(
+    (most, unit) =>
+      Math.max(
+        most,
+        unit.reduce((sum, chunk) => sum + bytesIn(chunk), 0),
+      ),
+    1,
+  );
   await forEachConcurrent(
-    unitsOf(grid, chunks, (chunk) => (sizes[chunk] ?? 0) * rowBytes, scratch.memory),
-    scratch.memory < SMALL ? 1 : 4,
+    units,
+    scratch.memory < SMALL ? 1 : Math.max(1, Math.min(4, Math.floor(scratch.memory / COPIES / largest))),
     async (unit) => {
       const buckets = await vertices.read(unit);
       const payloads = cells.map((): Uint8Array[] => []);

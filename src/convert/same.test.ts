@@ -1,0 +1,98 @@
+/** The result of a conversion is the same whatever memory there is, and however many workers. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scene } from "../../test/zarr-vectors-scenes.js";
+import { Unsupported } from "../errors.js";
+import { createArray, writeRegion } from "../format/zarr/index.js";
+import { createZarrVectors, openZarrVectors } from "../format/zarr-vectors/index.js";
+import type { Dataset } from "../model/dataset.js";
+import { ndarray } from "../model/elements.js";
+import type { Geometry } from "../model/vectors.js";
+import { convert, fileStore, Key, Prefix } from "../node.js";
+import { memoryStore } from "../store/memory.js";
+import { createPool, type Pool } from "../worker/pool.js";
+import type { ConvertToOptions } from "./options.js";
+
+let folder = "";
+let pool: Pool;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "octavo-same-"));
+  pool = createPool({ size: 2 });
+});
+afterAll(async () => {
+  await pool.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function vectors(geometry: Geometry, count: number): Promise<Dataset> {
+  const store = memoryStore();
+  const writer = await createZarrVectors(store, Prefix.root, { geometry, dims: 3, chunkShape: 10 });
+  await writer.add(scene(geometry, 7, count));
+  await writer.commit();
+  return openZarrVectors(store, Prefix.root);
+}
+
+async function volume(): Promise<Dataset> {
+  const array = await createArray(memoryStore(), Prefix.root, { shape: [40, 40, 8], dtype: "uint16" });
+  await writeRegion(
+    array,
+    undefined,
+    ndarray(
+      [40, 40, 8],
+      new Uint16Array(12800).map((_, i) => i % 999),
+    ),
+  );
+  return array;
+}
+
+/** A file is one value, a folder all that are in it. */
+async function contents(path: string): Promise<Record<string, string>> {
+  if (path.endsWith(".trk")) return { file: readFileSync(path).toString("base64") };
+  const store = fileStore(path);
+  const found: Record<string, string> = {};
+  for await (const { key } of store.list(Prefix.root))
+    found[key] = Buffer.from((await store.get(key))!).toString("base64");
+  return found;
+}
+
+const TARGETS: readonly [string, () => Promise<Dataset>, ConvertToOptions][] = [
+  ["store.zv", () => vectors("streamlines", 100), { chunkShape: "auto" as never }],
+  ["points.zv", () => vectors("points", 500), { chunkShape: [10, 10, 10] }],
+  ["graph.zv", () => vectors("graph", 60), { chunkShape: [20, 20, 20] }],
+  ["skeletons", () => vectors("skeletons", 100), { to: "precomputed", sharded: true }],
+  ["annotations", () => vectors("points", 500), { to: "precomputed" }],
+  ["paths.trk", () => vectors("streamlines", 200), {}],
+  ["array", volume, { chunkShape: [7, 9, 8] }],
+  ["volume", volume, { to: "precomputed", chunkShape: [16, 16, 8] }],
+];
+
+describe("the same bytes", () => {
+  it.each(TARGETS)("%s", async (name, make, options) => {
+    const source = await make();
+    const results: Record<string, string>[] = [];
+    const ways: ConvertToOptions[] = [{}, { maxMemory: 100_000 }, { maxMemory: 1 << 20, pool }, { pool }];
+    for (const [i, way] of ways.entries()) {
+      const target = join(folder, `${i}`, name);
+      await convert(source, target, { ...options, ...way });
+      results.push(await contents(target));
+    }
+    expect(Object.keys(results[0]!).length).toBeGreaterThan(0);
+    for (const other of results.slice(1)) expect(other).toEqual(results[0]);
+  });
+});
+
+describe("files that are read whole", () => {
+  it("are refused where they would take more memory than there may be", async () => {
+    const text = Array.from({ length: 2000 }, (_, i) => `v ${i} 0 0\n`).join("");
+    await fileStore(folder).set(Key.of("a.obj"), new TextEncoder().encode(`${text}f 1 2 3\n`));
+    const [from, to] = [join(folder, "a.obj"), join(folder, "a.zv")];
+    const refused = convert(from, to, { maxMemory: 20_000 });
+    await expect(refused).rejects.toThrow(Unsupported);
+    await expect(refused).rejects.toThrow(
+      /is read whole, which takes about \d+ bytes of memory, and 20000 may be used/,
+    );
+    expect((await convert(from, to, { maxMemory: 1 << 20 })).vertices).toBe(2000);
+  });
+});
