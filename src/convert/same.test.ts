@@ -60,7 +60,6 @@ async function contents(path: string): Promise<Record<string, string>> {
 const TARGETS: readonly [string, () => Promise<Dataset>, ConvertToOptions][] = [
   ["store.zv", () => vectors("streamlines", 100), { chunkShape: "auto" as never }],
   ["points.zv", () => vectors("points", 500), { chunkShape: [10, 10, 10] }],
-  ["graph.zv", () => vectors("graph", 60), { chunkShape: [20, 20, 20] }],
   ["skeletons", () => vectors("skeletons", 100), { to: "precomputed", sharded: true }],
   ["annotations", () => vectors("points", 500), { to: "precomputed" }],
   ["paths.trk", () => vectors("streamlines", 200), {}],
