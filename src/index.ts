@@ -121,4 +121,5 @@ export type {
   Stat,
   Store,
 } from "./store/types.js";
-export { createPool, inlinePool, type Pool, type PoolOptions } from "./worker/pool.js";
+export { inlinePool } from "./worker/inline.js";
+export { createPool, type Pool, type PoolOptions } from "./worker/pool.js";

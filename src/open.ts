@@ -1,11 +1,10 @@
 /** From an address to a dataset: where is it, which format is it, and open it. */
-import { InvalidInput, NotFound, OctavoError, Unsupported } from "./errors.js";
-import { refuseTable } from "./format/interchange/kinds.js";
+import { InvalidInput, NotFound, Unsupported } from "./errors.js";
 import type { TableOptions } from "./format/interchange/types.js";
 import { formats } from "./formats.js";
 import type { Dataset } from "./model/dataset.js";
 import type { Format, FormatOptions, Match } from "./model/format.js";
-import type { Key, Prefix } from "./store/key.js";
+import type { Key } from "./store/key.js";
 import type { Location, LocationOptions } from "./store/open.js";
 import type { Store } from "./store/types.js";
 
@@ -38,20 +37,15 @@ export async function detect(
   for (const format of candidates) {
     const match = await format.detect(store, at, { ...options, as, get, file });
     if (match === undefined) continue;
-    refuseTable(options.table, match.format, where);
+    if (options.table !== undefined)
+      (await import("./format/interchange/kinds.js")).refuseTable(options.table, match.format, where);
     return { format, match };
   }
   if (file !== undefined) {
     if ((await store.stat(file, options)) === undefined) throw new NotFound(`${where} is not there`, { where });
     throw new Unsupported(`${where} is a single file, and not ${names || "one that a format can be"}`, { where });
   }
-  const below = await foldersBelow(location, options);
-  if (below?.empty) throw new NotFound(`${where} is not there, or empty`, { where });
-  const found = await firstBelow(store, below?.prefixes ?? [], candidates, options);
-  throw new NotFound(`${where} holds nothing that is ${names}`, {
-    where,
-    hint: found ?? "Is the address right? Perhaps the data are one folder further down.",
-  });
+  throw await (await import("./format/nothing.js")).nothingAt(location, where, candidates, names, options);
 }
 
 async function formatsNamed(as: string): Promise<readonly Format[]> {
@@ -66,28 +60,6 @@ async function formatsNamed(as: string): Promise<readonly Format[]> {
   throw new InvalidInput(`there is no format ${JSON.stringify(as)}; there are: ${known.join(", ")}`);
 }
 
-const LOOKED_AT = 5; // folders, for a hint
-
-/** A hint that names data one folder further down, where there are some. */
-async function firstBelow(
-  store: Store,
-  folders: readonly Prefix[],
-  candidates: readonly Format[],
-  options: FormatOptions,
-): Promise<string | undefined> {
-  try {
-    for (const at of folders.slice(0, LOOKED_AT))
-      for (const format of candidates) {
-        const match = await format.detect(store, at, options);
-        if (match !== undefined)
-          return `Did you mean ${`${store.url}/${at}`.replace(/\/$/, "")}? That is a ${match.summary}.`;
-      }
-  } catch (error) {
-    if (!(error instanceof OctavoError)) throw error;
-  }
-  return undefined;
-}
-
 /** A document that one format has asked for is not read again for the next. */
 function readOnce(store: Store): Store["get"] {
   const documents = new Map<Key, ReturnType<Store["get"]>>();
@@ -98,21 +70,6 @@ function readOnce(store: Store): Store["get"] {
     documents.set(key, asked);
     return asked;
   };
-}
-
-/** What lies right below a place; undefined where the store cannot or will not say. */
-async function foldersBelow(
-  { store, at }: Location,
-  { signal }: FormatOptions,
-): Promise<{ readonly empty: boolean; readonly prefixes: readonly Prefix[] } | undefined> {
-  if (!store.can.list) return undefined;
-  try {
-    const { keys, prefixes } = await store.children(at, { signal });
-    return { empty: keys.length + prefixes.length === 0, prefixes };
-  } catch (error) {
-    if (error instanceof OctavoError) return undefined;
-    throw error;
-  }
 }
 
 /** `open` for the addresses that `openLocation` understands. */

@@ -12,7 +12,7 @@ import type { NewLevels, VectorLevelWriter } from "../format/zarr-vectors/write/
 import type { Batch } from "../model/vectors.js";
 import { Prefix } from "../store/key.js";
 import type { Store } from "../store/types.js";
-import { inlinePool } from "../worker/pool.js";
+import { inlinePool } from "../worker/inline.js";
 import { chooseObjects } from "./choose.js";
 import { cloudLevel, type Made } from "./cloud.js";
 import { coarseBatch, onlyObjects, thinned } from "./coarsen.js";

@@ -1,7 +1,8 @@
 /** A batch made coarser, whatever it holds, with everything that goes along. */
 import type { Batch } from "../model/vectors.js";
 import { pickRows } from "../query/columns.js";
-import { inlinePool, type Pool } from "../worker/pool.js";
+import { inlinePool } from "../worker/inline.js";
+import type { Pool } from "../worker/pool.js";
 import type { Coarse, Fine } from "./types.js";
 
 /** What stays where nothing may move further than allowed (thin.ts), worked out by a worker where there is one. */

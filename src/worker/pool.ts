@@ -201,17 +201,6 @@ export function createPool(options: PoolOptions = {}): Pool {
   };
 }
 
-/** The same tasks on the caller's own thread. */
-export const inlinePool: Pool = {
-  size: 0,
-  async run(task, payload, options) {
-    options?.signal?.throwIfAborted();
-    const { tasks } = await import("./tasks.js");
-    return (tasks[task] as (payload: unknown) => never)(payload);
-  },
-  async close() {},
-};
-
 const closedError = (): InvalidInput => new InvalidInput("the pool was closed before the task was done");
 
 function cores(): number {

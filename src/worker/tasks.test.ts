@@ -10,7 +10,8 @@ import { defaultLimits } from "../limits.js";
 import { fileStore } from "../store/file.js";
 import { Key } from "../store/key.js";
 import { PlainFiles } from "./file-task.js";
-import { createPool, inlinePool, type Pool } from "./pool.js";
+import { inlinePool } from "./inline.js";
+import { createPool, type Pool } from "./pool.js";
 
 const int32 = { kind: "int", size: 4, endian: "little" } as const;
 const chunk: ChunkSpec = { shape: [3, 4], dtype: int32, fill: new Uint8Array(4) };

@@ -5,7 +5,8 @@ import { ndarray, typed } from "../../model/elements.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/types.js";
-import { inlinePool, type Pool } from "../../worker/pool.js";
+import { inlinePool } from "../../worker/inline.js";
+import type { Pool } from "../../worker/pool.js";
 import { type ArrayDescription, createArray } from "./create.js";
 import { writeRegion } from "./write.js";
 
