@@ -14,11 +14,11 @@ const ELSEWHERE: { readonly [id: string]: string } = { hdf5: "snapshot" };
 
 const targetOf = (id: string) => targets.find(({ name }) => [id, `interchange ${id}`, ELSEWHERE[id]].includes(name));
 
-function* damaged(seed: Uint8Array, widths: readonly number[]): Generator<Uint8Array> {
+function* damaged(seed: Uint8Array): Generator<Uint8Array> {
   const step = Math.max(1, Math.ceil(seed.length / MOST));
   for (let at = 0; at < seed.length; at += step) {
     yield seed.slice(0, at);
-    for (const width of widths) {
+    for (const width of [1, 4, 8]) {
       const own = seed.slice();
       own.fill(0xff, at, at + width);
       yield own;
@@ -35,10 +35,8 @@ describe.each(kinds)("$id", ({ id }) => {
     expect(target, `a fuzz target "interchange ${id}" in test/fuzz`).toBeDefined();
     const { seeds, run } = await target!.load();
     let refused = 0;
-    // Inside of pages hyparquet believes the length of every run: numbers as large as can be keep it busy for minutes.
-    const widths = id === "parquet" ? [1] : [1, 4, 8];
     for (const seed of seeds)
-      for (const bytes of damaged(seed, widths)) {
+      for (const bytes of damaged(seed)) {
         try {
           await run(bytes.slice());
         } catch (error) {

@@ -8,26 +8,39 @@ import { Corrupt, LimitExceeded } from "../../errors.js";
 import { decodeFault, loadKernel } from "../../kernel/index.js";
 import { decodedCap, type Limits } from "../../limits.js";
 import { builtin } from "../../platform.js";
+import { checkLevels, checkValues, type Leaf } from "./parquet-runs.js";
 import { readThrift, type ThriftStruct } from "./thrift.js";
 
 const [DATA, DICTIONARY, DATA_2] = [0, 2, 3];
 
 const whole = (value: unknown): number => (typeof value === "number" && Number.isInteger(value) ? value : -1);
 
-/** Corrupt or LimitExceeded where a page is not what its header says. */
+/** Looks at what a page has unpacked to. */
+export type PageCheck = (unpacked: Uint8Array) => void;
+
+export interface Pages {
+  /** Behind the last page of the column. */
+  readonly end: number;
+  /** By where in the column the bytes begin that are unpacked. */
+  readonly checks: ReadonlyMap<number, PageCheck>;
+}
+
+/** Corrupt or LimitExceeded where a page is not what its header says. What is packed is looked at when it is unpacked. */
 export function checkPages(
   bytes: Uint8Array,
   { num_values, codec }: ColumnMetaData,
+  leaf: Leaf,
   rows: number,
   limits: Limits,
   where: string,
-): void {
+): Pages {
   const reader = new Reader(bytes, where);
   const most = Math.max(rows, Number(num_values));
   if (most > limits.chunkBytes / 8)
     throw new LimitExceeded(
       `${where} has ${most} values in a group of rows, at most ${limits.chunkBytes / 8} are read`,
     );
+  const checks = new Map<number, PageCheck>();
   let values = 0;
   while (reader.remaining > 0 && values < Number(num_values)) {
     const at = reader.offset;
@@ -43,12 +56,52 @@ export function checkPages(
     if (unpacked > cap)
       throw new LimitExceeded(`${where} has a page at byte ${at} of ${unpacked} bytes, at most ${cap} are unpacked`);
     if (count > most) throw new Corrupt(`${where} has a page at byte ${at} of ${count} values, in a column of ${most}`);
-    if (type === DATA_2 && whole(own[5] ?? 0) + whole(own[6] ?? 0) > unpacked)
-      throw new Corrupt(`${where} has a page at byte ${at} whose levels are longer than it is`);
+    const text = decodedCap(unpacked, limits);
+    const what = `${where}, page at byte ${at}`;
+    const start = reader.offset;
+    const body = new Reader(reader.bytes(packed), what);
+    let check: PageCheck = () => {};
+    if (type === DATA)
+      check = (page) => {
+        const inside = new Reader(page, what);
+        if (leaf.repetition > 0) checkLevels(inside, leaf.repetition, count);
+        const there = leaf.definition > 0 ? checkLevels(inside, leaf.definition, count) : count;
+        checkValues(inside, leaf, { encoding: own[2], version: 1, count: there }, text);
+      };
+    if (type === DATA_2) {
+      const [nulls, definition, repetition] = [whole(own[2]), whole(own[5]), whole(own[6])];
+      if (Math.min(nulls, definition, repetition) < 0 || nulls > count || definition + repetition > unpacked)
+        throw new Corrupt(
+          `${what}, has levels of ${repetition} and ${definition} bytes, and ${nulls} nulls of ${count}`,
+        );
+      if (leaf.repetition > 0) checkLevels(body, leaf.repetition, count, repetition);
+      else body.skip(repetition);
+      if (leaf.definition > 0) checkLevels(body, leaf.definition, count, definition);
+      check = (page) =>
+        checkValues(new Reader(page, what), leaf, { encoding: own[4], version: 2, count: count - nulls }, text);
+    }
+    const isPacked = codec !== "UNCOMPRESSED" && (type !== DATA_2 || own[7] !== false);
+    if (isPacked) checks.set(start + body.offset, check);
+    else check(body.bytes(body.remaining));
     if (type !== DICTIONARY) values += count;
-    reader.skip(packed);
   }
+  return { end: reader.offset, checks };
 }
+
+/** Unpackers that look at pages by the buffers of their columns. */
+export const checking = (unpackers: Compressors, columns: ReadonlyMap<ArrayBufferLike, Pages>): Compressors =>
+  Object.fromEntries(
+    Object.entries(unpackers).map(([codec, unpack]) => [
+      codec,
+      (bytes: Uint8Array, size: number) => {
+        const check = columns.get(bytes.buffer)?.checks.get(bytes.byteOffset);
+        if (check === undefined) throw new Corrupt(`a page at byte ${bytes.byteOffset} is not where it should be`);
+        const page = unpack(bytes, size);
+        check(page);
+        return page;
+      },
+    ]),
+  );
 
 /** By the names that files have for them; snappy, lz4 and zstd run in the kernel. */
 export async function loadUnpackers(limits: Limits): Promise<Compressors> {

@@ -9,7 +9,7 @@
  * | 4, 4     | n, "PAR1"                                        |
  *
  * The library believes what files say. So descriptions and headers of pages are read here first: counts must fit the bytes that are
- * there, pages must lie in the file and unpack to no more than limits allow. What the library throws all the same is Corrupt.
+ * there, pages must lie in the file and unpack to no more than limits allow, runs in them must fit their values. What the library throws all the same is Corrupt.
  */
 import type { FileMetaData, RowGroup } from "hyparquet";
 import { Reader } from "../../bytes/reader.js";
@@ -19,7 +19,8 @@ import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { exactly, type InputFile } from "./file.js";
 import { columnsOf, filling } from "./parquet-columns.js";
-import { checkPages, loadUnpackers } from "./parquet-pages.js";
+import { checking, checkPages, loadUnpackers } from "./parquet-pages.js";
+import { leafAt } from "./parquet-runs.js";
 import { writeParquet } from "./parquet-write.js";
 import { type Table, tableContent } from "./table.js";
 import { readThrift } from "./thrift.js";
@@ -136,10 +137,11 @@ async function readGroup(
 ): Promise<void> {
   const { where, size } = input;
   const limits = withLimits(options.limits);
-  const [{ parquetRead }, compressors] = await Promise.all([import("hyparquet"), loadUnpackers(limits)]);
+  const [{ parquetRead, parquetSchema }, unpackers] = await Promise.all([import("hyparquet"), loadUnpackers(limits)]);
   const own = metadata.row_groups[group]!;
   if (rows === 0) return;
   const chunks = own.columns.filter(({ meta_data }) => fills.has(meta_data?.path_in_schema[0] ?? ""));
+  const tree = parquetSchema(metadata);
   const parts = await Promise.all(
     chunks.map(async ({ meta_data: meta, file_path }) => {
       const start = Number(meta!.dictionary_page_offset || meta!.data_page_offset);
@@ -147,24 +149,31 @@ async function readGroup(
       if (file_path) throw new Unsupported(`${where} has columns in another file, ${file_path}`, { where });
       if (!(start >= 0 && length >= 0 && start + length <= size!))
         throw new Corrupt(`${where} has bytes of a column at ${start}, ${length} of them, beyond its end`, { where });
-      const bytes = (await exactly(input, start, length, "a column", options)).slice();
-      checkPages(bytes, meta!, rows, limits, `${where}, column ${meta!.path_in_schema.join(".")}`);
-      return { start, end: start + length, bytes };
+      const bytes = await exactly(input, start, length, "a column", options);
+      const column = `${where}, column ${meta!.path_in_schema.join(".")}`;
+      const leaf = leafAt(tree, meta!.path_in_schema, meta!.type, column);
+      const pages = checkPages(bytes, meta!, leaf, rows, limits, column);
+      // The library sees the pages that were looked at, and nothing behind them.
+      return { start, end: start + length, pages, buffer: bytes.slice(0, pages.end).buffer };
     }),
   );
+  // Of bytes that are in two columns, the library would read those of one as the other.
+  parts.sort((a, b) => a.start - b.start);
+  if (parts.some(({ end }, i) => end > (parts[i + 1]?.start ?? end)))
+    throw new Corrupt(`${where} has columns that overlap`, { where });
   let failure: unknown;
   await parquetRead({
     file: {
       byteLength: size!,
       slice(start, end = size!) {
-        const part = parts.find((one) => one.start <= start && end <= one.end);
+        const part = parts.find((one) => one.start === start && one.end === end);
         if (part === undefined) throw new Corrupt(`${where} has a column that is not where it says`, { where });
-        return part.bytes.buffer.slice(start - part.start, end - part.start);
+        return part.buffer;
       },
     },
     metadata: { ...metadata, row_groups: [{ ...own, columns: chunks }], num_rows: BigInt(rows) },
     columns: [...fills.keys()],
-    compressors,
+    compressors: checking(unpackers, new Map(parts.map(({ buffer, pages }) => [buffer, pages]))),
     parsers: plainValues(where),
     geoparquet: false,
     onChunk({ columnName, columnData, rowStart: first }) {

@@ -30,6 +30,7 @@ export function readThrift(reader: Reader, depth = 0): ThriftStruct {
     const type = byte & 15;
     if (type === 0) return out;
     field = byte >> 4 === 0 ? Number(zigzag(reader)) : field + (byte >> 4);
+    if (Math.abs(field) >= 2 ** 15) throw new Corrupt(`${reader.what} has a field of number ${field}`);
     const value = element(reader, type, depth);
     if (field >= 0 && field < 64) out[field] = value;
   }
@@ -46,6 +47,9 @@ function element(reader: Reader, type: number, depth: number): number | boolean 
     case 5:
     case 6: {
       const value = zigzag(reader);
+      // The library would read another number, of its last 32 bits.
+      if (type < 6 && BigInt.asIntN(32, value) !== value)
+        throw new Corrupt(`${reader.what} has a number of more than 32 bits before byte ${reader.offset}`);
       return Number.isSafeInteger(Number(value)) ? Number(value) : undefined;
     }
     case 7:
@@ -76,7 +80,7 @@ function varint(reader: Reader): bigint {
   throw new Corrupt(`${reader.what} has a number of more than 64 bits at byte ${reader.offset}`);
 }
 
-const zigzag = (reader: Reader): bigint => {
+export const zigzag = (reader: Reader): bigint => {
   const value = varint(reader);
   return (value >> 1n) ^ -(value & 1n);
 };
