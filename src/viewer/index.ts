@@ -43,5 +43,6 @@ export async function vectorsAt(url: string, options: OpenOptions = {}): Promise
   );
 }
 
+/** The last part of an address, as a name for people. */
 export const nameOf = (url: string): string =>
   decodeURIComponent(url.replace(/\/+$/, "").split("/").at(-1) ?? url) || url;

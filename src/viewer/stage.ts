@@ -13,6 +13,7 @@ import { type Look, VectorObject, type VectorObjectOptions } from "./three/objec
 export interface ViewerOptions extends Pick<VectorObjectOptions, "memory" | "onError" | "signal"> {
   /** 0xRRGGBB; nearly black unless told. */
   readonly background?: number | undefined;
+  /** Something was clicked at; undefined where nothing is. */
   readonly onPick?: ((picked: Picked | undefined, layer: Layer | undefined) => void) | undefined;
   /** The camera moved, or something came. */
   readonly onChange?: (() => void) | undefined;
@@ -32,6 +33,7 @@ const AXES = [
   ["z", "#5b8def"],
 ] as const;
 
+/** Layers under one camera, drawn into an element. */
 export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly layers: Layer[] = [];
@@ -106,6 +108,7 @@ export class Stage {
     return layer;
   }
 
+  /** Takes a layer out, and gives back what it held. */
   remove(layer: Layer): void {
     const at = this.layers.indexOf(layer);
     if (at < 0) throw new InvalidInput(`there is no such layer: ${layer.name}`);
@@ -130,6 +133,7 @@ export class Stage {
     this.camera = fitted(this.bounds(), azimuth, elevation, width / height, this.#camera.perspective);
   }
 
+  /** What is at a place of the element, in pixels; the topmost layer first. */
   async pick(x: number, y: number): Promise<Picked | undefined> {
     for (const layer of [...this.layers].reverse()) {
       const picked = await layer.object.pick(x, y);
@@ -149,10 +153,12 @@ export class Stage {
     });
   }
 
+  /** Draws once more, with the next frame. */
   redraw(): void {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#draw());
   }
 
+  /** Ends every request, and gives back all that the viewer holds. */
   dispose(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = -1;

@@ -37,11 +37,13 @@ export interface EngineOptions {
   readonly signal?: AbortSignal | undefined;
   /** Something else is to be drawn: ask `pieces`. */
   readonly onChange?: (() => void) | undefined;
+  /** A request began or ended: how much is there, and how much is under way. */
   readonly onProgress?: ((status: Status) => void) | undefined;
   /** A chunk is damaged or cannot be reached; the others are shown. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
+/** Which part is shown; the same words as `select` has. */
 export type Filter = Pick<Query, "where" | "object" | "group" | "box" | "clip" | "limit">;
 
 /** How far it is. */

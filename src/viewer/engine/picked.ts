@@ -4,6 +4,7 @@ import type { Columns, VectorDataset } from "../../model/vectors.js";
 import type { Vector } from "../../scene/camera.js";
 import type { Hit } from "./pick.js";
 
+/** What was under the pointer. */
 export interface Picked {
   readonly level: number;
   /** Undefined where no object owns it. */

@@ -85,6 +85,7 @@ export class VectorObject extends Object3D {
     return this.engine.bounds;
   }
 
+  /** Changes how it looks; what is not named stays. */
   set(change: Look): void {
     this.#look = { ...this.#look, ...change };
     const { color, filter, detail, palette, opacity = 1, mark = 2, subset = 1 } = this.#look;
