@@ -18,7 +18,14 @@ try {
   if (bytes > 0) {
     const count = writeTrk(trk, bytes);
     console.log(`TRK of ${(statSync(trk).size / 1e9).toFixed(1)} GB, ${count} streamlines, generated`);
-    tell("to a store", count, "convert", trk, store, JSON.stringify({ to: "zarr-vectors", chunkShape: 100, maxMemory: 128e6 }));
+    tell(
+      "to a store",
+      count,
+      "convert",
+      trk,
+      store,
+      JSON.stringify({ to: "zarr-vectors", chunkShape: 100, maxMemory: 128e6 }),
+    );
     console.log(`store of ${(sizeOf(store) / 1e9).toFixed(1)} GB`);
     rmSync(trk);
     rmSync(store, { recursive: true });
