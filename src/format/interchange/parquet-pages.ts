@@ -72,7 +72,7 @@ export function checkPages(
       const [nulls, definition, repetition] = [whole(own[2]), whole(own[5]), whole(own[6])];
       if (Math.min(nulls, definition, repetition) < 0 || nulls > count || definition + repetition > unpacked)
         throw new Corrupt(
-          `${what}, has levels of ${repetition} and ${definition} bytes, and ${nulls} nulls of ${count}`,
+          `${what} has levels of ${repetition} and ${definition} bytes, and ${nulls} nulls of ${count}`,
         );
       if (leaf.repetition > 0) checkLevels(body, leaf.repetition, count, repetition);
       else body.skip(repetition);
