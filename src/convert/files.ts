@@ -58,7 +58,7 @@ export async function convertToFile(
     const told = [
       ...report.losses,
       ...(empty === 0 ? [] : [`${empty} objects without vertices`]),
-      ...(groups === 0 ? [] : [`its ${groups} groups`]),
+      ...(groups === 0 ? [] : [`its groups, ${groups} of them`]),
     ];
     const losses = [...feed.losses, ...told.map((loss) => `${feed.url}: ${loss}`)];
     const objects = report.objects - empty;

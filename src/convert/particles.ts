@@ -73,7 +73,7 @@ async function lossesOf(feed: Feed): Promise<string[]> {
   if (geometry !== "points") own.push(`what joins its vertices: ${geometry} become particles`);
   if (hasObjects) own.push("which object a vertex belongs to");
   const { members } = await feed.groups();
-  if (members.length > 0) own.push(`its ${members.length} groups`);
+  if (members.length > 0) own.push(`its groups, ${members.length} of them`);
   for (const domain of ["object", "group", "fragment", "link"] as const)
     if (domain !== "link" || linkWidth > 0)
       for (const { name } of schema[domain]) own.push(`the attribute ${name} of each ${domain}`);

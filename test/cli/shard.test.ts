@@ -28,7 +28,7 @@ test("pack, ls, get, verify, compact and unpack", { timeout: 120_000 }, async ()
   writeFileSync(join(values, "readme.txt"), "not a value");
 
   const packed = await octavo(["shard", "pack", values, sharded]);
-  expect([packed.code, packed.stdout]).toEqual([0, "4 values in 1 shard, 133 B\n"]);
+  expect([packed.code, packed.stdout]).toEqual([0, "4 values in 1 shard, 132 B\n"]);
   expect(packed.stderr).toMatch(/^note: ids are spread by murmurhash3/);
   expect(JSON.parse(readFileSync(join(sharded, "info"), "utf8")).sharding).toMatchObject({
     data_encoding: "raw",
