@@ -13,8 +13,12 @@ const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
 const prose = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, "").replace(/`[^`\n]*`/g, "");
 
 /** As code hosts name headings: lower case, no punctuation, "-" for spaces, a number for the second of one name. */
+const anchors = new Map<string, Set<string>>();
 function anchorsOf(path: string): Set<string> {
+  const known = anchors.get(path);
+  if (known !== undefined) return known;
   const found = new Set<string>();
+  anchors.set(path, found);
   const text = textOf(path).replace(/^```[\s\S]*?^```/gm, "");
   for (const [, heading = ""] of text.matchAll(/^#{1,6} +(.*)$/gm)) {
     const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\\(.)/g, "$1");
