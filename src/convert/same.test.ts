@@ -29,10 +29,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function vectors(geometry: Geometry, count: number): Promise<Dataset> {
+/** `owned`: how many objects there are; the other parts have none. */
+async function vectors(geometry: Geometry, count: number, owned = count): Promise<Dataset> {
   const store = memoryStore();
   const writer = await createZarrVectors(store, Prefix.root, { geometry, dims: 3, chunkShape: 10 });
-  await writer.add(scene(geometry, 7, count));
+  const { objects, ids, objectColumns, ...rows } = scene(geometry, 7, count);
+  await writer.add({
+    ...rows,
+    objects: objects!.map((object) => (object < owned ? object : -1)),
+    ids: ids!.slice(0, owned),
+    objectColumns: owned < count ? new Map() : objectColumns,
+  });
   await writer.commit();
   return openZarrVectors(store, Prefix.root);
 }
@@ -72,6 +79,7 @@ const TARGETS: readonly [string, () => Promise<Dataset>, ConvertToOptions][] = [
   ["store.zv", () => vectors("streamlines", 100), { chunkShape: "auto" as never }],
   ["points.zv", () => vectors("points", 200), { chunkShape: [10, 10, 10] }],
   ["graph.zv", () => vectors("graph", 40), { chunkShape: [20, 20, 20] }],
+  ["graph, parts without objects.zv", () => vectors("graph", 40, 12), { chunkShape: [20, 20, 20] }],
   ["skeletons.zv", () => vectors("skeletons", 40), { chunkShape: [7, 7, 7] }],
   ["levels of streamlines", () => vectors("streamlines", 40), levels],
   ["levels of points", () => vectors("points", 200), levels],

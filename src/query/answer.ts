@@ -20,7 +20,7 @@ export async function* answer(question: Resolved, options: SelectOptions): Async
   options.signal?.throwIfAborted();
   let left = question.limit;
   if (left === 0) return;
-  const answered = new Answered();
+  const answered = new Answered(question);
   const batches = question.nearest === undefined ? matching(question, options) : nearest(question, options);
   for await (const batch of batches) {
     options.signal?.throwIfAborted();
