@@ -38,7 +38,7 @@ async function vectors(geometry: Geometry, count: number, owned = count): Promis
     ...rows,
     objects: objects!.map((object) => (object < owned ? object : -1)),
     ids: ids!.slice(0, owned),
-    objectColumns: owned < count ? new Map() : objectColumns,
+    objectColumns: owned < count ? new Map() : objectColumns!,
   });
   await writer.commit();
   return openZarrVectors(store, Prefix.root);
