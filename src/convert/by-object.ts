@@ -37,9 +37,14 @@ export async function byObject(
   const want = { positions: true, vertex: names(vertex), fragment: names(fragment), passing: true };
   const all = Array.from({ length: (await source.chunks(options)).count }, (_, chunk) => chunk);
   const vertices = (await source.counts(all, options)).reduce((sum, count) => sum + count, 0);
+  // Parts that nobody owns stay in their order, and tiles that are asked for together come in any.
+  const lone = (await objects.orphans(options)).part.length > 0;
+  const tiles = async function* (): AsyncGenerator<Tile> {
+    for (const chunks of lone ? all.map((chunk) => [chunk]) : [all]) yield* source.tiles(chunks, want, options);
+  };
   let aside: Aside | undefined;
   let room: Room | undefined;
-  for await (const tile of source.tiles(all, want, options)) {
+  for await (const tile of tiles()) {
     options.signal?.throwIfAborted();
     if (room === undefined) {
       const each = Math.max(1, rowBytes(tile));

@@ -28,7 +28,8 @@ export async function convertToParticles(
   try {
     const losses = await lossesOf(feed);
     refuseLosses(options, losses);
-    const built = await buildTreeOnDisk(streamOf(feed), { signal, maxMemory: maxMemory / 2, scratch });
+    // Without the time at which it was built: the same input is the same file.
+    const built = await buildTreeOnDisk(streamOf(feed), { signal, maxMemory: maxMemory / 2, scratch, created: 0 });
     try {
       for await (const piece of encodeRows(built, aboutOf(feed))) {
         signal?.throwIfAborted();

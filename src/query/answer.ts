@@ -7,6 +7,7 @@ import { type Candidates, everything, touching } from "./candidates.js";
 import { clipped, verticesInside } from "./clip.js";
 import { cloud, isCloud } from "./cloud.js";
 import { padded } from "./columns.js";
+import { inOrder } from "./link-order.js";
 import { masksOf } from "./masks.js";
 import { nearest } from "./nearest-query.js";
 import { onlyVertices, type Resolved } from "./resolve.js";
@@ -19,7 +20,7 @@ export async function* answer(question: Resolved, options: SelectOptions): Async
   options.signal?.throwIfAborted();
   let left = question.limit;
   if (left === 0) return;
-  const answered = new Answered();
+  const answered = new Answered(question);
   const batches = question.nearest === undefined ? matching(question, options) : nearest(question, options);
   for await (const batch of batches) {
     options.signal?.throwIfAborted();
@@ -114,7 +115,7 @@ function handed(batch: Assembled, { given, schema }: Resolved): Batch {
     parts,
     objects,
     ids,
-    links: links && { ...links, columns: only("link", links.columns, links.ends.length / links.width) },
+    links: links && inOrder({ ...links, columns: only("link", links.columns, links.ends.length / links.width) }, batch),
     fragments:
       given.fragment.length === 0
         ? undefined

@@ -17,9 +17,10 @@ import { subset } from "./subset.js";
 
 /** The links of a batch that is the whole answer, or one piece of it. */
 export const linkerOf =
-  ({ source, wanted }: Resolved, only: boolean, options: ReadOptions): Linker =>
+  (question: Resolved, only: boolean, options: ReadOptions): Linker =>
   async (layout) => {
-    const list = await ownLinks(source, layout, wanted.link, options);
+    const { source, wanted } = question;
+    const list = await ownLinks(source, layout, wanted.link, lieApart(question), options);
     if (only) {
       for (const loose of list.between) {
         const found = await joined(source, loose, options);
@@ -28,6 +29,13 @@ export const linkerOf =
     }
     return { ...list.done(), loose: list.loose && !only };
   };
+
+/**
+ * Whether parts without an object are each by itself: where nothing is asked of them that is known of all together. Then the links
+ * between them come in one order, however many pieces there are.
+ */
+const lieApart = ({ region, where, nearest }: Resolved): boolean =>
+  region === undefined && where === undefined && nearest === undefined;
 
 interface Joined {
   /** Those that no object has, and of each end the row of its object (−1: none) and its part. */
@@ -74,11 +82,16 @@ const NONE = new Uint32Array();
 export class Answered {
   /** Rows of objects. */
   readonly #rows = new Set<number>();
-  /** For each part without an object, the piece that it was in. */
+  /** For each part without an object the piece that it was in, or one of its own. */
   readonly #lone = new Map<number, Map<number, number>>();
   readonly #chunks = new Set<number>();
+  readonly #apart: boolean;
   #pieces = 0;
   #loose = false;
+
+  constructor(question: Resolved) {
+    this.#apart = lieApart(question);
+  }
 
   add({ rows, objects, parts, fragments, loose }: Assembled): void {
     this.#pieces++;
@@ -89,6 +102,7 @@ export class Answered {
       if (fragments.offsets[f] === fragments.offsets[f + 1]) continue;
       while (fragments.offsets[f]! >= parts[part + 1]!) part++;
       if (objects[part]! >= 0) continue;
+      if (this.#apart) this.#pieces++;
       const ofChunk = this.#lone.get(fragments.chunk[f]!) ?? new Map<number, number>();
       this.#lone.set(fragments.chunk[f]!, ofChunk.set(fragments.part[f]!, this.#pieces));
     }
@@ -132,7 +146,7 @@ export async function* linksBetween(
     const found = missing(all, answered);
     if (found.links.rows.length === 0) continue;
     const linker: Linker = async (layout) => {
-      const list = new LinkList(linkWidthOf(source), layout, false);
+      const list = new LinkList(linkWidthOf(source), layout, false, false);
       list.addBetween(found.links, found.objects);
       return { ...list.done(), loose: false };
     };

@@ -1,7 +1,7 @@
 /**
  * The links of a batch. Stored links name their ends by chunk and vertex. A link is an object's when the object has all of its
  * ends; of a fragment that several objects share each has its own. Parts without an object have the links between them
- * together. All other links lead from object to object: between.ts looks after those.
+ * together, unless they are taken apart. All other links lead from object to object: between.ts looks after those.
  *
  * Skeletons join each vertex to the one before it in its fragment, unless a stored link (child, parent) says otherwise of it.
  */
@@ -26,9 +26,10 @@ export async function ownLinks(
   source: LevelSource,
   layout: Layout,
   columns: readonly string[],
+  apart: boolean,
   options: ReadOptions,
 ): Promise<LinkList> {
-  const list = new LinkList(linkWidthOf(source), layout, source.sequential);
+  const list = new LinkList(linkWidthOf(source), layout, source.sequential, apart);
   if (source.linkWidth > 0 && layout.chunks.length > 0) {
     // What a stored link says of a child is also said by one that is stored with its parent.
     const filter = { chunks: layout.chunks, incoming: source.sequential };
@@ -48,6 +49,7 @@ export class LinkList {
   readonly #layout: Layout;
   readonly #find: Finder;
   readonly #hasParent: Uint8Array | undefined;
+  readonly #apart: boolean;
   /** The columns of links up to `end`, from the end of the one before. */
   readonly #pieces: { readonly columns: Columns; readonly end: number }[] = [];
   #count = 0;
@@ -55,10 +57,12 @@ export class LinkList {
   /** The row of each link in the columns of its set. */
   #rows = new Uint32Array(64);
 
-  constructor(width: number, layout: Layout, sequential: boolean) {
+  /** `apart`: each part without an object is like an object of its own. */
+  constructor(width: number, layout: Layout, sequential: boolean, apart: boolean) {
     this.#width = width;
     this.#layout = layout;
     this.#find = new Finder(layout);
+    this.#apart = apart;
     this.#hasParent = sequential ? new Uint8Array(layout.fragments[layout.count]!) : undefined;
   }
 
@@ -118,7 +122,7 @@ export class LinkList {
     const first = this.#find.itemOf(at[0]!);
     for (let k = 1; k < at.length; k++) {
       const item = this.#find.itemOf(at[k]!);
-      if (item !== first && (rows[item]! >= 0 || rows[first]! >= 0)) return false;
+      if (item !== first && (this.#apart || rows[item]! >= 0 || rows[first]! >= 0)) return false;
     }
     return true;
   }
