@@ -4,10 +4,10 @@
  * size of the TRK on the disk of the system's temporary folder.
  */
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { walks } from "./convert/walks.js";
+import { writeTrk } from "./convert/trk.js";
 
 const [bytes, skeletons] = [Number(process.argv[2] ?? 10) * 1e9, Number(process.argv[3] ?? 5) * 1e6];
 const root = join(import.meta.dirname, "..");
@@ -56,38 +56,4 @@ function run(...args: string[]): string {
 function sizeOf(path: string): number {
   const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
-}
-
-/** Voxels of 1 mm, whose corner is at 0, in the order of RAS; how many streamlines. */
-function writeTrk(path: string, size: number): number {
-  const file = openSync(path, "wx");
-  const header = new DataView(new ArrayBuffer(1000));
-  for (const [i, letter] of [..."TRACK"].entries()) header.setUint8(i, letter.charCodeAt(0));
-  for (let axis = 0; axis < 3; axis++) {
-    header.setInt16(6 + 2 * axis, 1000, true);
-    header.setFloat32(12 + 4 * axis, 1, true);
-    header.setUint8(948 + axis, "RAS".charCodeAt(axis));
-  }
-  for (let i = 0; i < 4; i++) header.setFloat32(440 + 20 * i, 1, true);
-  const block = new Uint8Array(1 << 23);
-  const words = new DataView(block.buffer);
-  let [count, used, written] = [0, 1000, 0];
-  for (const walk of walks(300)) {
-    const length = 4 + walk.byteLength;
-    if (used + length > block.length || written + used >= size) {
-      written += writeSync(file, block, 0, used);
-      used = 0;
-    }
-    if (written >= size) break;
-    words.setInt32(used, walk.length / 3, true);
-    block.set(new Uint8Array(walk.buffer, 0, walk.byteLength), used + 4);
-    used += length;
-    count++;
-  }
-  header.setInt32(988, count, true);
-  header.setInt32(992, 2, true);
-  header.setInt32(996, 1000, true);
-  writeSync(file, header, 0, 1000, 0);
-  closeSync(file);
-  return count;
 }

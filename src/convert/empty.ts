@@ -8,27 +8,37 @@ import type { Batch, Columns } from "../model/vectors.js";
 
 const ROWS = 1 << 14; // objects that are looked at together
 
-/** Ids as they come, 8 bytes each. */
+/** Ids as they come, 8 bytes each; nothing for those that are 0, 1, 2 … before all others. */
 export class Seen {
+  #dense = 0;
   #ids = new BigInt64Array(64);
-  count = 0;
+  #held = 0;
+
+  get count(): number {
+    return this.#dense + this.#held;
+  }
 
   add(ids: Batch["ids"]): void {
-    const signed = new BigInt64Array(ids.buffer, ids.byteOffset, ids.length); // the bits tell them apart
-    if (this.count + ids.length > this.#ids.length) {
-      const more = new BigInt64Array(2 * (this.count + ids.length));
-      more.set(this.#ids.subarray(0, this.count));
+    const all = new BigInt64Array(ids.buffer, ids.byteOffset, ids.length); // the bits tell them apart
+    let first = 0;
+    if (this.#held === 0) while (first < all.length && all[first] === BigInt(this.#dense + first)) first++;
+    this.#dense += first;
+    const signed = all.subarray(first);
+    if (this.#held + signed.length > this.#ids.length) {
+      const more = new BigInt64Array(2 * (this.#held + signed.length));
+      more.set(this.#ids.subarray(0, this.#held));
       this.#ids = more;
     }
-    this.#ids.set(signed, this.count);
-    this.count += ids.length;
+    this.#ids.set(signed, this.#held);
+    this.#held += signed.length;
   }
 
   /** From now on: whether an id is among them. */
   finder(): (id: bigint) => boolean {
-    const sorted = this.#ids.subarray(0, this.count).sort();
+    const sorted = this.#ids.subarray(0, this.#held).sort();
     return (id) => {
       const wanted = BigInt.asIntN(64, id);
+      if (wanted >= 0n && wanted < BigInt(this.#dense)) return true;
       let [low, high] = [0, sorted.length];
       while (low < high) {
         const middle = (low + high) >>> 1;

@@ -1,5 +1,5 @@
 /**
- * What the proof does in other processes: `child.ts rewrite|append|convert|convert-vectors|step|edit|edit-append …`.
+ * What the proof does in other processes: `child.ts rewrite|append|convert|convert-vectors|convert-trk|step|edit|edit-append …`.
  * Writers work on a file store until they are done or killed; each change that was acknowledged is a line on stdout.
  */
 import { convertArray } from "../../src/convert/arrays.js";
@@ -62,6 +62,13 @@ async function convertGeometry(target: string, maxMemory: number): Promise<void>
   console.log((process.resourceUsage().maxRSS - before) * 1024);
 }
 
+/** The peak of the whole process while a file becomes a store, whose chunks are chosen when everything is known. */
+async function convertFile(target: string, maxMemory: number): Promise<void> {
+  const { convert } = await import("../../src/node.js");
+  await convert(folder, target, { to: "zarr-vectors", maxMemory });
+  console.log(process.resourceUsage().maxRSS * 1024);
+}
+
 /** Transactions, each on top of the one before, whoever made it; small parts, so that there is much to kill. */
 async function steps(count: number): Promise<void> {
   for (let k = 0; k < count; k++) console.log((await step(store, { memory: 300 })).result);
@@ -86,6 +93,7 @@ if (what === "rewrite") await rewrite();
 else if (what === "append") await appendRows(Number(rest[0]), Number(rest[1]));
 else if (what === "step") await steps(Number(rest[0]));
 else if (what === "convert-vectors") await convertGeometry(rest[0]!, Number(rest[1]));
+else if (what === "convert-trk") await convertFile(rest[0]!, Number(rest[1]));
 else if (what === "edit") await edits();
 else if (what === "edit-append") await appendObjects(Number(rest[0]), Number(rest[1]));
 else if (what === "precomputed") await stepOn(rest[0]!);

@@ -1,4 +1,6 @@
-/** Bounded memory with Zarr Vectors: streamlines of 20 times the cap are converted into other chunks. */
+/** Bounded memory with Zarr Vectors: streamlines of 20 times the cap are converted into other chunks, or come from a TRK. */
+import { statSync } from "node:fs";
+import { writeTrk } from "../../bench/convert/trk.js";
 import { createZarrVectors } from "../../src/format/zarr-vectors/index.js";
 import { fileStore } from "../../src/store/file.js";
 import { Prefix } from "../../src/store/key.js";
@@ -14,6 +16,16 @@ export function convertStreamlines(cap: number): Promise<{ readonly bytes: numbe
     const bytes = await writeStreamlines(fileStore(`${folder}/in`, { durability: "none" }), 20 * cap);
     const child = await start("convert-vectors", `${folder}/in`, `${folder}/out`, String(cap));
     return { bytes, peak: Number(await child.done) };
+  });
+}
+
+/** The bytes of a TRK that became a store, and the peak of the whole process. */
+export function convertTrk(cap: number): Promise<{ readonly bytes: number; readonly peak: number }> {
+  return inFolder(async (folder) => {
+    const path = `${folder}/in.trk`;
+    writeTrk(path, 20 * cap);
+    const child = await start("convert-trk", path, `${folder}/out`, String(cap));
+    return { bytes: statSync(path).size, peak: Number(await child.done) };
   });
 }
 

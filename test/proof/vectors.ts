@@ -4,7 +4,7 @@ import { many, type Row } from "./row.js";
 import { damageVectors } from "./vector-damage.js";
 import { appendAtOnce, killEdits } from "./vector-edits.js";
 import { failVectors } from "./vector-failing.js";
-import { convertStreamlines } from "./vector-memory.js";
+import { convertStreamlines, convertTrk } from "./vector-memory.js";
 import { tryVectors } from "./vector-round-trip.js";
 
 const roundTrip: Row = {
@@ -66,4 +66,22 @@ const memory: Row = {
   },
 };
 
-export const vectorRows: readonly Row[] = [damage, roundTrip, kills, failing, writers, memory];
+/** What the process needs for itself, whatever is converted: Node, code, and what was thrown away and is not yet given back. */
+const FLOOR = 250e6;
+
+const memoryOfFiles: Row = {
+  id: "R11f",
+  promise: "bounded memory",
+  async run(scale) {
+    const [MB, cap] = [1e6, scale === "proof" ? 512e6 : 4e6];
+    const { bytes, peak } = await convertTrk(cap);
+    const all = `${Math.round(peak / MB)} MB in all`;
+    return {
+      tried: `a TRK of ${Math.round(bytes / MB)} MB under ${cap / MB} MB`,
+      broken: peak <= cap + FLOOR ? [] : [`${all} with a cap of ${cap / MB} MB`],
+      note: `peak ${all}`,
+    };
+  },
+};
+
+export const vectorRows: readonly Row[] = [damage, roundTrip, kills, failing, writers, memory, memoryOfFiles];

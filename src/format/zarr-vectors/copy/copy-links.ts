@@ -82,7 +82,7 @@ async function copyOwn(copy: LevelCopy, schema: Schema): Promise<string[]> {
   return writer.finish(arrays, layout);
 }
 
-const nothing = { offsets: new Uint32Array(), list: new Uint32Array(), index: new Uint32Array() };
+const nothing = { offsets: new Uint32Array(), list: new Uint32Array(), moved: new Map() };
 
 /** zarr-vectors 0.2.0 would take the vertex before for the parent even across trees, so what follows from the order is stored. */
 async function* impliedLinks(

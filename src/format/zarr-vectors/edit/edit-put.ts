@@ -119,9 +119,10 @@ export async function putGeometry(
   for (let f = 0; f < fragments.size.length; f++) byChunk[fragments.chunk.values[f]!]!.push(f);
   const number = new Uint32Array(fragments.size.length); // in its chunk
   const start = new Uint32Array(fragments.size.length); // its first entry there
+  const before = edits.map(({ sizes }) => sizes.reduce((sum, size) => sum + size, 0)); // entries of each chunk
   for (const [c, list] of byChunk.entries()) {
     const own = list.flatMap((f) => [...vertices[f]!]);
-    let entry = edits[c]!.sizes.reduce((sum, size) => sum + size, 0);
+    let entry = before[c]!;
     const ownerIds = BigInt64Array.from(list, (f) =>
       fragments.owner.values[f] === 0 ? -1n : ids[fragments.owner.values[f]! - 1]!,
     );
@@ -145,8 +146,8 @@ export async function putGeometry(
     entry: start[fragment]! + ordinal,
   });
   if (cut.bridges !== undefined) {
-    const { fragment, ordinal } = cut.bridges;
-    const ends = Array.from(fragment, (f, i) => placeOf(f, ordinal[i]!));
+    const { chunk, row } = cut.bridges;
+    const ends = Array.from(chunk, (c, i) => ({ chunk: names[c]!, entry: before[c]! + row[i]! }));
     await putLinks(level, 2, ends, new Map());
   }
   if (rows.links !== undefined && cut.places !== undefined) {

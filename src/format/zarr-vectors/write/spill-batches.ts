@@ -1,5 +1,4 @@
 /** Batches put aside whole, in the order in which they came, until it is known how large chunks should be. */
-import { concat } from "../../../bytes/concat.js";
 import { bytesOf } from "../../../codec/numeric.js";
 import type { NumericArray } from "../../../codec/types.js";
 import { InvalidInput } from "../../../errors.js";
@@ -32,20 +31,33 @@ const TAKEN: Aside = {
 
 export function queue(scratch: Scratch): Queue {
   const held: (Rows | Aside)[] = [];
-  const putAside = async (i: number): Promise<void> => {
-    const rows = held[i]!;
-    if ("key" in rows) return;
-    const { bytes, whole } = takeApart(rows);
-    held[i] = { key: await scratch.put(bytes), bytes: bytes.length, whole };
-    scratch.held -= sizeOf(rows);
+  let room = new Uint8Array(); // for batches on their way out, one after the other: new memory for each waits long to be given back
+  const aside = async (rows: Rows): Promise<Aside> => {
+    const { pieces, size, whole } = takeApart(rows);
+    if (room.length < size) room = new Uint8Array(size);
+    let at = 0;
+    for (const piece of pieces) {
+      room.set(piece, at);
+      at += piece.length;
+    }
+    return { key: await scratch.put(room.subarray(0, size)), bytes: size, whole };
   };
   return {
     async add(rows) {
-      held.push(copyOf(rows));
-      scratch.held += sizeOf(rows);
-      if (scratch.held > roomFor(scratch)) for (let i = 0; i < held.length; i++) await putAside(i);
+      if (scratch.held + sizeOf(rows) <= roomFor(scratch)) {
+        held.push(copyOf(rows));
+        scratch.held += sizeOf(rows);
+        return;
+      }
+      for (const [i, before] of held.entries()) {
+        if ("key" in before) continue;
+        held[i] = await aside(before);
+        scratch.held -= sizeOf(before);
+      }
+      held.push(await aside(rows));
     },
     async *take() {
+      room = new Uint8Array();
       for (const [i, rows] of held.entries()) {
         if ("key" in rows) yield rows.whole(await scratch.get(rows.key, 0, rows.bytes));
         else {
@@ -65,25 +77,30 @@ type Put = <T extends NumericArray>(array: T) => () => T;
  * The large arrays of a batch in one piece; `whole` puts them back, and must hold on to none of them until then: functions hold whatever
  * any function beside them uses. Texts stay in memory.
  */
-function takeApart(rows: Rows): { readonly bytes: Uint8Array; readonly whole: (bytes: Uint8Array) => Rows } {
-  let pieces: Uint8Array[] = [];
+function takeApart(rows: Rows): {
+  readonly pieces: readonly Uint8Array[];
+  readonly size: number;
+  readonly whole: (bytes: Uint8Array) => Rows;
+} {
+  const asGiven: { pieces: Uint8Array[] } = { pieces: [] };
   let size = 0;
   let from: Uint8Array = new Uint8Array();
   const put: Put = (array) => {
     const at = size;
     const bytes = bytesOf(array);
     const padding = (8 - (bytes.length % 8)) % 8; // so that each can be looked at where it lies
-    pieces.push(bytes, new Uint8Array(padding));
+    asGiven.pieces.push(bytes, new Uint8Array(padding));
     size += bytes.length + padding;
     const { length } = array;
     const View = array.constructor as new (buffer: ArrayBufferLike, at: number, length: number) => typeof array;
     return () => new View(from.buffer, from.byteOffset + at, length);
   };
   const build = rebuild(rows, put);
-  const all = concat(pieces);
-  pieces = [];
+  const { pieces } = asGiven;
+  asGiven.pieces = [];
   return {
-    bytes: all,
+    pieces,
+    size,
     whole(bytes) {
       from = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
       return build();

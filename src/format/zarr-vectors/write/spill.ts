@@ -62,6 +62,12 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
   let waiting: Source[] = [];
   let waitingBytes = 0;
 
+  // One after the other, and whoever reads waits for them: rows may come from several sides, and be read by several.
+  let turn: Promise<void> = Promise.resolve();
+  const inTurn = (sources: readonly Source[]): Promise<void> => {
+    turn = turn.then(() => flush(sources));
+    return turn;
+  };
   async function flush(sources: readonly Source[]): Promise<void> {
     const run = gather(sources, widths, await loadVectorKernel());
     runs.push(run);
@@ -76,12 +82,12 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
       run.bytes = undefined;
     }
   }
-  async function flushWaiting(): Promise<void> {
+  function flushWaiting(): Promise<void> {
     const sources = waiting;
     waiting = [];
     scratch.held -= waitingBytes;
     waitingBytes = 0;
-    if (sources.length > 0) await flush(sources);
+    return sources.length > 0 ? inTurn(sources) : turn;
   }
 
   return {
@@ -90,7 +96,7 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
       if (segments.rows === 0) return;
       if (bytes >= most / 2) {
         await flushWaiting();
-        return flush([{ columns, segments }]);
+        return inTurn([{ columns, segments }]);
       }
       const { count, buckets, starts, rows } = segments;
       waiting.push({
@@ -209,8 +215,11 @@ export function addRows({ count, buckets, starts, rows }: Segments, counts: Uint
 
 /** Rows one by one in the kernel, whose memory has the run then: `bytes`. undefined where it cannot. */
 function spreader(kernel: VectorKernel, sources: readonly Source[], size: number, counts: Uint32Array) {
-  const rows = Math.max(...sources.map(({ segments }) => segments.rows));
-  const column = Math.max(...sources.flatMap(({ columns }) => columns.map(({ length }) => length)));
+  let [rows, column] = [0, 0]; // of the largest
+  for (const { columns, segments } of sources) {
+    rows = Math.max(rows, segments.rows);
+    for (const { length } of columns) column = Math.max(column, length);
+  }
   const { memory, start, spreadRows } = kernel.reserve(size + padded(column) + 4 * rows + 4 * counts.length + 16);
   if (spreadRows === undefined) return undefined;
   const first = padded(start);

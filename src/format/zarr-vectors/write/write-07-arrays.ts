@@ -92,11 +92,11 @@ export function arrays07(store: Store, at: Prefix, plan: Plan, signal: AbortSign
     },
 
     async blobs(path, count, chunk, attributes) {
-      if (path.endsWith("groups")) return groupBlobs(path, count, chunk(0, count, count), attributes);
+      if (path.endsWith("groups")) return groupBlobs(path, count, await chunk(0, count, count), attributes);
       const size = Math.max(1, Math.min(MANIFESTS, count));
       const { codecs, compress } = await coderFor(BLOBS, path, 8);
       for (let from = 0; from < count; from += size)
-        await put(`${path}/c/${from / size}`, compress(chunk(from, Math.min(count, from + size), size)));
+        await put(`${path}/c/${from / size}`, compress(await chunk(from, Math.min(count, from + size), size)));
       const meta = describeArray({ shape: [count], dtype: BLOBS, chunkShape: [size], codecs, attributes });
       await put(`${path}/zarr.json`, encodeNode(meta).get("zarr.json")!);
     },

@@ -21,8 +21,8 @@ import type { Arrays07 } from "./write-07-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
 import type { Cutter, Places } from "./write-cut.js";
 import { groupDocument } from "./write-documents.js";
-import { unitsOf, upTo } from "./write-layout.js";
-import type { LinkWriter } from "./write-links.js";
+import { rowIn, unitsOf, upTo } from "./write-layout.js";
+import { chunkIn, type LinkWriter } from "./write-links.js";
 
 export function linkWriter07(
   { dims, kind, linkWidth: width, attributes }: Plan,
@@ -31,6 +31,7 @@ export function linkWriter07(
   arrays: Arrays07,
 ): LinkWriter {
   const ACROSS = 0; // the bucket of links between chunks; chunk c has c + 1
+  const chunkOf = chunkIn(kind.path, fragments);
   let taken: Intake[] | undefined;
   let rows: Spool | undefined;
   const counts: number[] = [];
@@ -40,9 +41,9 @@ export function linkWriter07(
     const links = fragment.length / width;
     const buckets = new Uint32Array(links);
     for (let l = 0; l < links; l++) {
-      const chunk = fragments.chunk.values[fragment[l * width]!]!;
+      const chunk = chunkOf(fragment[l * width]!);
       let inside = true;
-      for (let k = 1; k < width; k++) if (fragments.chunk.values[fragment[l * width + k]!] !== chunk) inside = false;
+      for (let k = 1; k < width; k++) if (chunkOf(fragment[l * width + k]!) !== chunk) inside = false;
       buckets[l] = inside ? chunk + 1 : ACROSS;
       counts[buckets[l]!] = (counts[buckets[l]!] ?? 0) + 1;
     }
@@ -66,16 +67,17 @@ export function linkWriter07(
     },
     take: ({ ends }, { fragment, ordinal }, columns) =>
       store({ fragment: ends.map((end) => fragment[end]!), ordinal: ends.map((end) => ordinal[end]!) }, columns),
-    bridges: (places) => store(places, []),
+    bridges: ({ chunk, row }) => store({ fragment: chunk, ordinal: row }, []),
 
     async finish(_, layout) {
       if (kind.path && count === 0) return [];
       const { grid } = layout;
+      const rowOf = rowIn(kind.path, layout);
       const names = (taken ?? []).map(({ info }) => info.name);
       /** The row of each end in its chunk. */
       const endsOf = ({ columns }: Bucket) => {
         const [fragment, ordinal] = columns.map((c) => new Uint32Array(c.buffer, c.byteOffset, c.length >> 2));
-        const ends = ordinal!.map((place, i) => layout.first[fragment![i]!]! + place);
+        const ends = ordinal!.map((place, i) => rowOf(fragment![i]!, place));
         return { fragment: fragment!, ends };
       };
       const unit = (c: number): number => taken![c]!.width / taken![c]!.info.channels;
@@ -129,7 +131,7 @@ export function linkWriter07(
         const { fragment, ends } = endsOf(bucket!);
         const coords = new Int32Array(fragment.length * dims);
         for (let i = 0; i < fragment.length; i++) {
-          const from = fragments.chunk.values[fragment[i]!]! * dims;
+          const from = chunkOf(fragment[i]!) * dims;
           for (let axis = 0; axis < dims; axis++) coords[i * dims + axis] = chunks.tuples[from + axis]!;
         }
         const offsets = upTo(across + 1).map((l) => l * width);

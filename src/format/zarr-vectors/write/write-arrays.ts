@@ -49,7 +49,7 @@ export interface Arrays {
   blobs(
     path: string,
     count: number,
-    chunk: (from: number, to: number, size: number) => Uint8Array,
+    chunk: (from: number, to: number, size: number) => Uint8Array | Promise<Uint8Array>,
     attributes: JsonObject,
     bytes?: number,
   ): Promise<void>;
@@ -147,7 +147,7 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
       for (let from = 0; from < count; from += size) {
         const to = Math.min(count, from + size);
         const key = `${path}/c/${from / size}`;
-        if (isWanted(key)) await put(key, compress(chunk(from, to, size)));
+        if (isWanted(key)) await put(key, compress(await chunk(from, to, size)));
       }
       await finish(path, describeArray({ shape: [count], dtype: BLOBS, chunkShape: [size], codecs, attributes }));
     },

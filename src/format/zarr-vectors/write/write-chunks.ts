@@ -8,6 +8,7 @@ import type { AttributeInfo } from "../../../model/attributes.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
 import type { Scratch } from "../../../store/scratch.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
+import { words } from "../payload/int64.js";
 import { NOBODY, SEVERAL } from "../payload/owner-cell.js";
 import { OWNERS } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
@@ -18,6 +19,7 @@ import { binsOf } from "./write-bins.js";
 import type { Intake } from "./write-columns.js";
 import { type Again, bytesAt, type Fragments } from "./write-cut.js";
 import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
+import { ManifestRows, type ManifestSpool } from "./write-manifests.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
 
@@ -35,7 +37,12 @@ export interface ChunkContext {
   readonly intakes: readonly Intake[];
   /** The attributes of fragments, with the rows of all fragments of batches. */
   readonly ofFragments: readonly { readonly intake: Intake; readonly rows: Uint8Array }[];
+  /** Where they are not runs of paths. */
   readonly fragments: Fragments;
+  /** The runs of paths, by chunk: owner, size, number and, where those have attributes, the fragment of a batch, all as in `Fragments`. */
+  readonly runs: Spool | undefined;
+  /** Takes what manifests say of the fragments. */
+  readonly manifests: ManifestSpool | undefined;
   readonly layout: Layout;
   /** undefined: points without objects. */
   readonly table: ObjectTable | undefined;
@@ -100,11 +107,14 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
     scratch.memory < SMALL ? 1 : Math.max(1, Math.min(4, Math.floor(scratch.memory / COPIES / largest))),
     async (unit) => {
       const buckets = await vertices.read(unit);
+      const runs = await context.runs?.read(unit);
+      const named = new ManifestRows();
       const payloads = cells.map((): Uint8Array[] => []);
       const ownerPayloads: Uint8Array[] = [];
       const markPayloads = marks.map((): Uint8Array[] => []);
       for (const [i, chunk] of unit.entries()) {
-        const { columns, counts, owner, several } = arrange(context, chunk, buckets[i]!, inOrder);
+        const own = runs === undefined ? piecesOf(context, chunk) : runsOf(runs[i]!);
+        const { columns, counts, owner, several } = arrange(context, chunk, own, buckets[i]!, inOrder, named);
         if (several) shared = true;
         for (const count of counts) stored += count;
         const [positions, ...rest] = columns;
@@ -113,12 +123,13 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
         for (const [c, intake] of intakes.entries()) payloads[2 + c]!.push(intake.cell(rest[c]!));
         ownerPayloads.push(bytesOf(owner));
         for (const [m, { intake, rows }] of context.ofFragments.entries())
-          markPayloads[m]!.push(intake.cell(pick(rows, rows.length / intake.width, givenOf(context, chunk))));
+          markPayloads[m]!.push(intake.cell(pick(rows, rows.length / intake.width, own.given!)));
       }
       await Promise.all([
         ...cells.map((array, c) => array.put(unit, payloads[c]!)),
         ...marks.map((array, m) => array.put(unit, markPayloads[m]!)),
         owners?.put(unit, ownerPayloads),
+        context.manifests?.add(named),
       ]);
     },
   );
@@ -131,11 +142,31 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
   return { shared, stored, owners };
 }
 
-/** The fragments of batches in which those of a chunk lie. */
-const givenOf = ({ layout, fragments }: ChunkContext, chunk: number): Uint32Array =>
-  layout.list
-    .slice(layout.offsets[chunk], layout.offsets[chunk + 1])
-    .map((fragment) => fragments.given!.values[fragment]! - 1);
+/** The fragments of a chunk, in their order. */
+interface Own {
+  /** As in `Fragments`. */
+  readonly owner: Uint32Array;
+  readonly size: Uint32Array;
+  /** Their numbers. */
+  readonly number: Uint32Array;
+  /** The fragments of batches in which they lie. */
+  readonly given: Uint32Array | undefined;
+}
+
+const runsOf = ({ columns }: Bucket): Own => {
+  const [owner, size, number, given] = columns.map(words);
+  return { owner: owner!, size: size!, number: number!, given: given?.map((fragment) => fragment - 1) };
+};
+
+function piecesOf({ layout, fragments: { owner, size, given } }: ChunkContext, chunk: number): Own {
+  const number = layout.list.subarray(layout.offsets[chunk], layout.offsets[chunk + 1]);
+  return {
+    owner: number.map((f) => owner.values[f]!),
+    size: number.map((f) => size.values[f]!),
+    number,
+    given: given && number.map((f) => given.values[f]! - 1),
+  };
+}
 
 const sizeOf = ({ dtype }: AttributeInfo): number => (isFixed(dtype) ? dtype.size : 1);
 
@@ -148,25 +179,31 @@ interface Arranged {
 }
 
 /** The rows of a chunk in the order of its fragments. */
-function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket, taken: Uint32Array): Arranged {
-  const { plan, fragments, layout, table } = context;
+function arrange(
+  context: ChunkContext,
+  chunk: number,
+  own: Own,
+  { rows, columns }: Bucket,
+  taken: Uint32Array,
+  named: ManifestRows,
+): Arranged {
+  const { plan, layout, table } = context;
   const { kind } = plan;
   if (table === undefined) {
     const { counts, order } = byBins(context, chunk, columns[0]!, rows);
     const sorted = order === undefined ? columns : columns.map((column) => pick(column, rows, order));
     return { columns: sorted, counts, owner: new BigInt64Array(), several: false };
   }
-  const own = layout.list.subarray(layout.offsets[chunk], layout.offsets[chunk + 1]);
-  const counts = new Uint32Array(own.length);
-  const owner = new BigInt64Array(own.length).fill(BigInt(NOBODY));
-  const [ids, words] = [new Int32Array(table.ids.buffer, table.ids.byteOffset), new Int32Array(owner.buffer)];
-  for (let i = 0; i < own.length; i++) {
-    counts[i] = fragments.size.values[own[i]!]!;
-    const object = fragments.owner.values[own[i]!]! - 1;
+  const { number, size: counts } = own;
+  const { length } = number;
+  const owner = new BigInt64Array(length).fill(BigInt(NOBODY));
+  const [ids, halves] = [new Int32Array(table.ids.buffer, table.ids.byteOffset), new Int32Array(owner.buffer)];
+  for (let i = 0; i < length; i++) {
+    const object = own.owner[i]! - 1;
     if (object < 0) continue;
     const row = table.rowOf[object]!; // both halves by themselves: a bigint for each fragment would cost more than the rest
-    words[2 * i] = ids[2 * row]!;
-    words[2 * i + 1] = ids[2 * row + 1]!;
+    halves[2 * i] = ids[2 * row]!;
+    halves[2 * i + 1] = ids[2 * row + 1]!;
   }
   let sorted = columns;
   if (!kind.path) {
@@ -175,21 +212,29 @@ function arrange(context: ChunkContext, chunk: number, { rows, columns }: Bucket
     sorted = [positions!, ...rest].map((column) => (order === undefined ? column : pick(column, rows, order)));
   }
   const again = context.repeated.get(chunk);
-  if (again !== undefined) findAgain(again, own, sorted, rows, context);
-  if ((plan.sharedFragments ?? false) === false) return { columns: sorted, counts, owner, several: false };
-  const once = share(sorted, rows, counts);
+  if (again !== undefined) findAgain(again, number, sorted, rows, context);
+  const once = (plan.sharedFragments ?? false) === false ? undefined : share(sorted, rows, counts);
+  for (let i = 0; i < length; i++) {
+    if (own.owner[i] === 0) continue;
+    const order = kind.path ? number[i]! : layout.rank[chunk]!;
+    named.add(table.rowOf[own.owner[i]! - 1]!, order, chunk, once?.place[i] ?? i);
+  }
+  if (once === undefined) return { columns: sorted, counts, owner, several: false };
   const stored = BigInt64Array.from(once.kept, (i) => owner[i]!);
-  for (let i = 0; i < own.length; i++) {
+  const moved = new Uint32Array(kind.path ? rows : 0);
+  for (let i = 0, row = 0; i < length; i++) {
     const place = once.place[i]!;
-    layout.index[own[i]!] = place;
-    layout.first[own[i]!] = once.first[place]!;
+    const first = once.first[place]!;
+    if (!kind.path) layout.first[number[i]!] = first;
+    else for (let k = 0; k < counts[i]!; k++) moved[row++] = first + k;
     if (once.kept[place] !== i) stored[place] = BigInt(SEVERAL);
   }
+  if (kind.path && once.kept.length < length) layout.moved.set(chunk, moved);
   return {
     columns: once.columns,
     counts: once.kept.map((i) => counts[i]!),
     owner: stored,
-    several: once.kept.length < own.length,
+    several: once.kept.length < length,
   };
 }
 

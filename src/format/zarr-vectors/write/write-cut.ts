@@ -8,7 +8,8 @@
  * | everything else           | what an object has in a chunk, ordered by object id; of skeletons one for each root there  |
  *
  * Fragments are numbered as they come. What a link needs is then known at once: the fragment of each end and its place in
- * it, although the row in the chunk is not known before all fragments are.
+ * it, although the row in the chunk is not known before all fragments are. Of paths it is: their fragments lie in the chunk as they
+ * come, so that nothing of those of earlier batches need be remembered.
  */
 import { InvalidInput } from "../../../errors.js";
 import type { VectorKernel } from "../../../kernel/vectors.js";
@@ -19,7 +20,7 @@ import type { Rows } from "./write-batch.js";
 import { locator } from "./write-locate.js";
 import { Growing, type Numbering, numbering } from "./write-numbering.js";
 
-/** All fragments so far, by number. */
+/** All fragments since those before were forgotten, by number. */
 export interface Fragments {
   readonly chunk: Growing;
   /** The number of its object + 1; 0: nobody's; AGAIN: no fragment, but one vertex that has come before. */
@@ -45,12 +46,18 @@ export interface Places {
   readonly ordinal: Uint32Array;
 }
 
+/** Ends of links by chunk, and the row in what came to it. */
+export interface Ends {
+  readonly chunk: Uint32Array;
+  readonly row: Uint32Array;
+}
+
 export interface Cut {
   readonly segments: Segments;
   /** Of each vertex; only where fragments are not runs. */
   readonly places: Places | undefined;
   /** Of paths: the two ends of every step from one chunk to another. */
-  readonly bridges: Places | undefined;
+  readonly bridges: Ends | undefined;
 }
 
 export interface Cutter {
@@ -60,6 +67,8 @@ export interface Cutter {
   cut(rows: Rows, owners: Int32Array, kernel?: VectorKernel): Cut;
   /** The same for vertices that have come before; `columns` is all that is stored of them. */
   again(rows: Rows, owners: Int32Array, columns: readonly Uint8Array[]): Places;
+  /** Of paths: the fragments until now are known elsewhere, and those that come are numbered from 0. */
+  forget(): void;
   /** Those vertices, by chunk. */
   readonly repeated: ReadonlyMap<number, Again[]>;
   /** Whether an object has vertices already. */
@@ -84,9 +93,11 @@ export function cutter(
     given: keepsFragments ? new Growing() : undefined,
   };
   let within = 0; // the fragment of a batch, as in `given`
-  const lastOf = new Growing(); // the last fragment of a path + 1, where it may go on; by object
+  // Where a path may go on, by object: the chunk of its last vertex + 1, and the row there.
+  const [lastChunk, lastRow] = [new Growing(), new Growing()];
   const lastBefore = (object: number): number =>
-    object >= 0 && object < lastOf.length ? lastOf.values[object]! - 1 : -1;
+    object >= 0 && object < lastChunk.length ? lastChunk.values[object]! - 1 : -1;
+  const filled = new Growing(); // of paths: the rows of each chunk
   const locate = locator(chunks, dims, chunkShape);
 
   const single = plan.sharedFragments === "vertices";
@@ -119,44 +130,51 @@ export function cutter(
     const { positions, parts, count } = rows;
     const endOf = follow(rows);
     const [buckets, starts] = [new Growing(), new Growing()];
-    const [bridgeFragments, bridgeOrdinals] = [new Growing(), new Growing()];
+    const [bridgeChunks, bridgeRows] = [new Growing(), new Growing()];
     for (let p = 0; p < owners.length; p++) {
       const end = parts[p + 1]!;
       const object = owners[p]!;
       let last = lastBefore(object);
+      let row = last < 0 ? 0 : lastRow.values[object]!;
       let chunk = -1;
       let fragment = -1;
       let given = 0; // the fragment of the batch in which that one lies
-      for (let v = parts[p]!, from = v; v < end; ) {
+      for (let v = parts[p]!; v < end; ) {
         const next = locate(positions, v);
         const border = endOf(v);
         if (next !== chunk || single || given !== within) {
-          if (fragment >= 0) fragments.size.values[fragment] = v - from;
-          from = v;
           chunk = next;
           given = within;
           fragment = start(chunk, object);
           buckets.push(chunk);
           starts.push(v);
-          if (last >= 0 && fragments.chunk.values[last] !== chunk) {
-            bridgeFragments.push(last);
-            bridgeFragments.push(fragment);
-            bridgeOrdinals.push(fragments.size.values[last]! - 1);
-            bridgeOrdinals.push(0);
+          while (filled.length <= chunk) filled.push(0);
+          if (last >= 0 && last !== chunk) {
+            bridgeChunks.push(last);
+            bridgeRows.push(row);
+            bridgeChunks.push(chunk);
+            bridgeRows.push(filled.values[chunk]!);
           }
-          last = fragment;
         }
-        v = single ? v + 1 : locate.leaves(positions, v + 1, Math.min(end, border));
-        if (v === end) fragments.size.values[fragment] = end - from;
+        const stop = single ? v + 1 : locate.leaves(positions, v + 1, Math.min(end, border));
+        fragments.size.values[fragment]! += stop - v;
+        filled.values[chunk]! += stop - v;
+        last = chunk;
+        row = filled.values[chunk]! - 1;
+        v = stop;
       }
       if (fragment < 0 || object < 0) continue;
-      while (lastOf.length <= object) lastOf.push(0);
-      lastOf.values[object] = fragment + 1;
+      while (lastChunk.length <= object) {
+        lastChunk.push(0);
+        lastRow.push(0);
+      }
+      lastChunk.values[object] = last + 1;
+      lastRow.values[object] = row;
     }
     return {
       segments: { count: buckets.length, buckets: buckets.values, starts: starts.values, rows: count },
       places: undefined,
-      bridges: { fragment: bridgeFragments.done(), ordinal: bridgeOrdinals.done() },
+      bridges: { chunk: bridgeChunks.done(), row: bridgeRows.done() },
     };
   }
 
@@ -231,6 +249,10 @@ export function cutter(
     fragments,
     again,
     repeated,
+    forget() {
+      for (const column of [fragments.chunk, fragments.owner, fragments.size, fragments.given])
+        if (column !== undefined) column.length = 0;
+    },
     has: (object) => lastBefore(object) >= 0,
     cut: kind.path ? paths : withObjects ? pieces : points,
   };

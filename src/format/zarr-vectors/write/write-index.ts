@@ -5,14 +5,11 @@ import { ndarray } from "../../../model/elements.js";
 import type { Columns } from "../../../model/vectors.js";
 import { Blobs } from "../payload/blobs.js";
 import { Groups } from "../payload/groups.js";
-import { Manifests } from "../payload/manifest.js";
 import type { Plan } from "./description.js";
 import type { Arrays } from "./write-arrays.js";
 import { described, dtypeName } from "./write-columns.js";
-import { AGAIN, type Fragments } from "./write-cut.js";
 import { groupDocument, sealedDocument } from "./write-documents.js";
-import { type Layout, orderBy, upTo } from "./write-layout.js";
-import { type ObjectTable, type Table, tableOf } from "./write-objects.js";
+import { type Table, tableOf } from "./write-objects.js";
 
 const ROWS = 65536; // of a table in one chunk, as the reference has it
 const WHOLE = 2 ** 31;
@@ -28,7 +25,7 @@ export interface Indexed {
   /** Object i has blocks where offsets[i] is below offsets[i + 1]. */
   readonly offsets: Uint32Array;
   /** Those of the rows from, up to as a vlen chunk of so many elements. */
-  chunk(from: number, to: number, size: number): Uint8Array;
+  chunk(from: number, to: number, size: number): Uint8Array | Promise<Uint8Array>;
 }
 
 /** The index of objects, row by row; its document. */
@@ -59,67 +56,6 @@ export async function writeIndex(
   });
   await arrays.document(path, document);
   return document;
-}
-
-/**
- * Row by row the fragments of the object: as they came along a path, else in the order of chunks. What is known of owners is no
- * longer: rows take its place, since there may be many millions of fragments.
- */
-export function indexedBy(plan: Plan, { chunk, owner }: Fragments, layout: Layout, table: ObjectTable): Indexed {
-  const { dims, kind } = plan;
-  const { grid, index } = layout;
-  const inOrder = kind.path ? upTo(chunk.length) : byChunk(layout);
-  const rows = owner.values;
-  let owned = 0;
-  for (let i = 0; i < inOrder.length; i++) {
-    const f = inOrder[i]!;
-    if (rows[f] === 0 || rows[f] === AGAIN) continue;
-    rows[f] = table.rowOf[rows[f]! - 1]!;
-    inOrder[owned++] = f;
-  }
-  const { sorted, offsets } = orderBy(inOrder.subarray(0, owned), rows, table.rows);
-  return {
-    dims,
-    offsets,
-    chunk(from, to, size) {
-      const [start, end] = [offsets[from]!, offsets[to]!];
-      const chunks = new Int32Array((end - start) * dims);
-      const first = new Uint32Array(end - start);
-      let next = false; // whether an object has two fragments of a chunk one after the other
-      for (let b = start; b < end; b++) {
-        const f = sorted[b]!;
-        first[b - start] = index[f]!;
-        for (let axis = 0, at = chunk.values[f]! * dims; axis < dims; axis++)
-          chunks[(b - start) * dims + axis] = grid.coords[at + axis]!;
-        const before = sorted[b - 1];
-        if (before !== undefined && rows[f] === rows[before] && chunk.values[f] === chunk.values[before]) next = true;
-      }
-      const all: Manifests = {
-        rows: to - from,
-        dims,
-        offsets: offsets.subarray(from, to + 1).map((offset) => offset - start),
-        chunks,
-        first,
-        count: new Uint32Array(end - start).fill(1),
-        modes: undefined,
-      };
-      const packs = next || plan.manifests?.forceExplicit === true;
-      return Manifests.encodeChunk(packs ? Manifests.promote(all, plan.manifests) : all, 0, to - from, size);
-    },
-  };
-}
-
-/** The fragments in the order of chunks. */
-function byChunk({ rank, offsets, list }: Layout): Uint32Array {
-  const order = new Uint32Array(rank.length);
-  for (let chunk = 0; chunk < rank.length; chunk++) order[rank[chunk]!] = chunk;
-  const out = new Uint32Array(list.length);
-  let at = 0;
-  for (const chunk of order) {
-    out.set(list.subarray(offsets[chunk], offsets[chunk + 1]), at);
-    at += offsets[chunk + 1]! - offsets[chunk]!;
-  }
-  return out;
 }
 
 /** Attributes with a row for each object or group; whether there are any. */

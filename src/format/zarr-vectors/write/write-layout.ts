@@ -1,6 +1,6 @@
 /**
- * What is known when everything has come: the grid, the order of chunks, and for each fragment its number and its first row in
- * its chunk.
+ * What is known when everything has come: the grid, the order of chunks, and where fragments are not runs of paths, those of each
+ * chunk and the first row of each.
  */
 
 import { InvalidInput } from "../../../errors.js";
@@ -17,10 +17,17 @@ export interface Layout {
   /** Chunk c has the fragments list[offsets[c]] up to list[offsets[c + 1]], in their order in the chunk. */
   readonly offsets: Uint32Array;
   readonly list: Uint32Array;
-  /** By fragment. Shared fragments get those of the one that is stored. */
-  readonly index: Uint32Array;
+  /** By fragment. Shared fragments get that of the one that is stored. */
   readonly first: Uint32Array;
+  /** Of chunks of paths whose fragments came to be shared: where each row that came is stored. */
+  readonly moved: Map<number, Uint32Array>;
 }
+
+/** The row of an end of a link in its chunk, of what is put aside of it: its fragment and the place in it, or of paths the chunk and the row. */
+export const rowIn =
+  (path: boolean, { first, moved }: Layout) =>
+  (fragment: number, ordinal: number): number =>
+    path ? (moved.get(fragment)?.[ordinal] ?? ordinal) : first[fragment]! + ordinal;
 
 /** Numbers (or all below one) in ascending order of their keys, which are below `end`; equal ones keep their order. */
 export function orderBy(
@@ -66,12 +73,11 @@ export function layoutOf(
   const arrived = owner.done().includes(AGAIN) ? upTo(count).filter((f) => owner.values[f] !== AGAIN) : count;
   const byOwner = rowOf === undefined ? arrived : orderBy(arrived, ranksOf(owner.done(), rowOf), rowRoom(rowOf)).sorted;
   const { sorted: list, offsets } = orderBy(byOwner, chunk.values, chunkCount);
-  const [index, first] = [new Uint32Array(count), new Uint32Array(count)];
+  const first = new Uint32Array(count);
   for (let c = 0; c < chunkCount; c++) {
     let row = 0;
     for (let i = offsets[c]!; i < offsets[c + 1]!; i++) {
       const f = list[i]!;
-      index[f] = i - offsets[c]!;
       first[f] = row;
       row += size.values[f]!;
     }
@@ -79,7 +85,7 @@ export function layoutOf(
   const order = upTo(chunkCount).sort((a, b) => compare(coords, a * dims, coords, b * dims, dims));
   const rank = new Uint32Array(chunkCount);
   for (let place = 0; place < chunkCount; place++) rank[order[place]!] = place;
-  return { grid, chunkCount, rank, offsets, list, index, first };
+  return { grid, chunkCount, rank, offsets, list, first, moved: new Map() };
 }
 
 /** What belongs to nobody comes first. */

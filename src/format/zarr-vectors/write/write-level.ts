@@ -17,9 +17,10 @@ import { writeChunks } from "./write-chunks.js";
 import { intakes, takeColumns } from "./write-columns.js";
 import { checkGrid, cutter } from "./write-cut.js";
 import { type Document, groupDocument, levelDocument } from "./write-documents.js";
-import { type GroupMembers, indexedBy, writeGroups, writeIndex, writeTables } from "./write-index.js";
-import { layoutOf, shardFor } from "./write-layout.js";
+import { type GroupMembers, writeGroups, writeIndex, writeTables } from "./write-index.js";
+import { layoutOf, shardFor, upTo } from "./write-layout.js";
 import { linkWriter } from "./write-links.js";
+import { manifestSpool } from "./write-manifests.js";
 import { type Objects, type ObjectTable, objectsFor, type Table } from "./write-objects.js";
 
 export interface LevelContext {
@@ -65,7 +66,7 @@ export interface LevelWriter {
   readonly table: ObjectTable | undefined;
 }
 
-const FRAGMENT = 36; // bytes that one takes in the end, which rows that can be put aside make room for
+const FRAGMENT = 36; // bytes that one takes that is no run of a path, which rows that can be put aside make room for
 
 /** `first` decides what nobody has declared; undefined where nothing ever came. */
 export function levelWriter(context: LevelContext, first: Rows | undefined): LevelWriter {
@@ -86,6 +87,8 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const whose = withObjects && !kind.path ? [4] : [];
   const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
   const vertices = spool(widths, scratch);
+  const runs = kind.path ? spool(ofFragments.length > 0 ? [4, 4, 4, 4] : [4, 4, 4], scratch) : undefined;
+  let runCount = 0;
   let sizes: Uint32Array = new Uint32Array(); // vertices of each chunk
   let table: ObjectTable | undefined;
   let fragmentBytes = 0;
@@ -119,6 +122,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
           throw new InvalidInput("a link names an object that has come in no earlier batch");
         const owners = rows.objects.map((object) => (object < 0 ? -1 : numbers[object]!));
         return async () => {
+          if (kind.path) return; // which have no links
           const places = cuts.again(rows, owners, [rows.stored, ...columns]);
           if (rows.links !== undefined) await links?.take(rows.links, places, linkColumns!);
         };
@@ -137,8 +141,17 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
         for (const [c, own] of ofThese.entries()) fragmentRows[c]!.push(own.slice());
         await vertices.add([rows.stored, ...which, ...columns], segments);
+        if (runs !== undefined) {
+          const { chunk, owner, size, given } = cuts.fragments;
+          const number = upTo(chunk.length).map((f) => runCount + f);
+          const own = [owner.done(), size.done(), number, ...(given === undefined ? [] : [given.done()])];
+          const { length } = number;
+          await runs.add(own.map(bytesOf), { count: length, rows: length, buckets: chunk.values, starts: undefined });
+          runCount += length;
+          cuts.forget();
+        }
         if (rows.links !== undefined) await links?.take(rows.links, places!, linkColumns!);
-        if (bridges !== undefined && bridges.fragment.length > 0) await links!.bridges(bridges);
+        if (bridges !== undefined && bridges.chunk.length > 0) await links!.bridges(bridges);
       };
     },
 
@@ -171,9 +184,12 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
       const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
       const rowBytes = widths.reduce((sum, width) => sum + width, 0);
+      const manifests = table && manifestSpool(plan, table.rows, scratch);
       const { shared, stored, owners } = await writeChunks({
         ...context,
         vertices,
+        runs,
+        manifests,
         rowBytes,
         intakes: taken,
         ofFragments: ofFragments.map((intake, c) => ({ intake, rows: concat(fragmentRows[c]!) })),
@@ -197,10 +213,10 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         },
       };
       present.push(...((await links?.finish(watching, layout)) ?? []));
-      if (table !== undefined) {
+      if (table !== undefined && manifests !== undefined) {
         const some = owners !== undefined || ofFragments.length > 0;
         if (some) await arrays.document("fragment_attributes", groupDocument());
-        const index = await writeIndex(plan, arrays, indexedBy(plan, fragments, layout, table), table.ids);
+        const index = await writeIndex(plan, arrays, manifests.indexed(grid), table.ids);
         await owners?.finish({
           ...{ zv_array: "fragment_attribute", name: "object_id", dtype: "int64", row_shape: [] },
           ...sealsOf(index, kind.path ? family : undefined),

@@ -25,9 +25,9 @@ import type { Plan } from "./description.js";
 import { type Bucket, type Spool, spool } from "./spill.js";
 import type { Arrays } from "./write-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
-import type { Cutter, Places } from "./write-cut.js";
+import type { Cutter, Ends, Fragments, Places } from "./write-cut.js";
 import { groupDocument, sealedDocument } from "./write-documents.js";
-import { type Layout, orderBy, shardFor, unitsOf, upTo } from "./write-layout.js";
+import { type Layout, orderBy, rowIn, shardFor, unitsOf, upTo } from "./write-layout.js";
 import { Growing, numbering } from "./write-numbering.js";
 import { notImplied } from "./write-skeleton.js";
 
@@ -37,7 +37,7 @@ export interface LinkWriter {
   columns(links: Links): readonly Uint8Array[];
   /** Links of a batch whose vertices have these places, with what `columns` gave. */
   take(links: Links, places: Places, columns: readonly Uint8Array[]): Promise<void>;
-  bridges(places: Places): Promise<void>;
+  bridges(ends: Ends): Promise<void>;
   /** Writes everything; the names of the families, as the level names them: bridges are no family of their own. */
   finish(arrays: Arrays, layout: Layout): Promise<string[]>;
 }
@@ -45,6 +45,7 @@ export interface LinkWriter {
 export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: Scratch): LinkWriter {
   const { dims, kind, linkWidth: width, directed, duplicate, geometry } = plan;
   const cells = numbering(1 + (width - 1) * dims); // the chunk of the first end, then the offsets of the others
+  const chunkOf = chunkIn(kind.path, fragments);
   let taken: Intake[] | undefined;
   let rows: Spool | undefined;
   let [count, physical] = [0, 0];
@@ -105,7 +106,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
         const fragment = given.fragment[end]!;
         places.fragment[i] = fragment;
         places.ordinal[i] = given.ordinal[end]!;
-        const chunk = fragments.chunk.values[fragment]!;
+        const chunk = chunkOf(fragment);
         if (at[k] !== chunk) same = false;
         at[k] = chunk;
       }
@@ -143,7 +144,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
         : ends;
       await store(stored, { fragment, ordinal }, columns);
     },
-    bridges: (places) => store(undefined, places, []),
+    bridges: ({ chunk, row }) => store(undefined, { fragment: chunk, ordinal: row }, []),
     async finish(arrays, layout) {
       if (kind.path && count === 0) return [];
       // Cells by the array that they are in; that of links within a chunk is there even if it is empty, for editors.
@@ -153,6 +154,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       for (let cell = 0; cell < cells.count; cell++) arrayOf.push(offsets.of(cells.tuples, cell * tuple.length + 1));
       const byArray = orderBy(upTo(cells.count), arrayOf.values, offsets.count);
       const names = (taken ?? []).map(({ info }) => info.name);
+      const rowOf = rowIn(kind.path, layout);
       for (let array = 0; array < offsets.count; array++) {
         const shifts = Array.from({ length: width - 1 }, (_, k) => {
           const from = (array * (width - 1) + k) * dims;
@@ -171,13 +173,13 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
         const columns = await Promise.all(
           names.map((name) => arrays.cells(`link_attributes/${name}/0/${segment}`, grid)),
         );
-        const chunkOf = own.map((cell) => cells.tuples[cell * tuple.length]!);
+        const chunksOf = own.map((cell) => cells.tuples[cell * tuple.length]!);
         await forEachConcurrent(
-          unitsOf(grid, chunkOf, () => 1 << 14),
+          unitsOf(grid, chunksOf, () => 1 << 14),
           4,
           async (unit) => {
             const buckets = await rows!.read(unit.map((i) => own[i]!));
-            const places = unit.map((i) => chunkOf[i]!);
+            const places = unit.map((i) => chunksOf[i]!);
             const decoded = buckets.map((bucket, i) => cellFrom(bucket, places[i]!, perm));
             await Promise.all([
               links.put(
@@ -236,9 +238,9 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
       function cellFrom({ rows: links, columns }: Bucket, chunk: number, perm: boolean): LinkCell {
         const [fragment, ordinal] = [words(columns[0]!), words(columns[1]!)];
         const ends = new Uint32Array(ordinal.length);
-        for (let i = 0; i < ends.length; i++) ends[i] = layout.first[fragment[i]!]! + ordinal[i]!;
+        for (let i = 0; i < ends.length; i++) ends[i] = rowOf(fragment[i]!, ordinal[i]!);
         const ranks = new Uint32Array(perm ? ends.length : 0);
-        for (let i = 0; i < ranks.length; i++) ranks[i] = layout.rank[fragments.chunk.values[fragment[i]!]!]!;
+        for (let i = 0; i < ranks.length; i++) ranks[i] = layout.rank[chunkOf(fragment[i]!)]!;
         const perms = !perm
           ? undefined
           : duplicate
@@ -249,6 +251,12 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     },
   };
 }
+
+/** The chunk of what is put aside of an end: its fragment, or of paths the chunk itself. */
+export const chunkIn =
+  (path: boolean, { chunk }: Fragments) =>
+  (fragment: number): number =>
+    path ? fragment : chunk.values[fragment]!;
 
 /** Moves the first end of each link that is here to the front, in place, and answers the codes that undo it. */
 function firstHere(ends: Uint32Array, width: number, ranks: Uint32Array, here: number): Uint32Array {

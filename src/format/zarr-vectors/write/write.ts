@@ -3,8 +3,8 @@
  * chunks and its links to their cells; what does not fit into memory is put aside. `commit` writes the arrays and in the end
  * the root's document: before that there is nothing that anybody would take for a store.
  *
- * What stays in memory whatever happens: 12 bytes for each fragment and in the end 30, the ids and attributes of objects, and the
- * texts that attributes have.
+ * What stays in memory whatever happens: the ids and attributes of objects, the texts that attributes have, and where fragments are
+ * no runs of paths (what an object has in a chunk: of meshes, graphs, skeletons, points) 36 bytes for each.
  */
 import { Conflict, InvalidInput } from "../../../errors.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
