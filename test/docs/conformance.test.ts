@@ -31,6 +31,7 @@ const formats: { readonly [letter: string]: { readonly folder: string; readonly 
   C: { folder: "src/format/snapshot", set: "packed-tree" },
   N: { folder: "src/format/precomputed/mesh", set: "precomputed" },
   W: { folder: "src/format/precomputed/client", set: "precomputed" },
+  L: { folder: "src", set: "precomputed" },
 };
 const formatOf = ({ number }: Row) => formats[number[0]!]!;
 const pathOf = (row: Row, name: string): string =>
@@ -101,6 +102,13 @@ function storesOf(set: Set, files = false): string[] {
     });
   return below("", 3);
 }
+
+it("shows each loss of others by a test", () => {
+  const own = rows.filter(({ number }) => number.startsWith("L"));
+  expect(own.map(({ number }) => number)).toEqual(own.map((_, i) => `L${i + 1}`));
+  expect(own.length).toBeGreaterThan(40);
+  expect(own.filter((row) => testsIn(row).length === 0)).toEqual([]);
+});
 
 describe.each([
   ["M", "seed-manifest.test.ts"],
