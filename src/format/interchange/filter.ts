@@ -66,7 +66,7 @@ const rowsAfter = (rows: Uint32Array, place: Int32Array): Uint32Array =>
   rows.filter((row) => place[row]! >= 0).map((row) => place[row]!);
 
 /** These parts of a piece of paths. */
-function pickParts(piece: Piece, parts: Uint32Array, dims: number): Piece {
+export function pickParts(piece: Piece, parts: Uint32Array, dims: number): Piece {
   if (parts.length === piece.parts.length - 1) return piece;
   return { ...pickPaths(piece, parts, dims), objectColumns: pickRows(piece.objectColumns, parts) };
 }

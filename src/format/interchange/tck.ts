@@ -19,11 +19,12 @@ import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Positions } from "../../model/vectors.js";
+import type { Piece } from "../rows/row-source.js";
 import { exactly, type InputFile } from "./file.js";
 import { withoutBad } from "./filter.js";
 import { STREAMLINES, Stretches, schemaOf } from "./streamlines.js";
 import { fieldOf, MAGIC, writeTck } from "./tck-write.js";
-import type { FileContent, FileFormat, OpenFileOptions, PieceIndex } from "./types.js";
+import type { FileContent, FileFormat, FileSample, OpenFileOptions, PieceIndex, SampleSize } from "./types.js";
 
 export const file: FileFormat = { holdsEmpty: true, open: openTck, write: writeTck };
 
@@ -52,6 +53,7 @@ async function openTck(input: InputFile, options: OpenFileOptions): Promise<File
     notes,
     objects: count,
     index: async (now) => withoutBad(await indexTck(input, header, options, now), 3, input.where, options.onBad, now),
+    sample: input.size === undefined ? undefined : (wanted, now) => sampleTck(input, header, wanted, now),
   };
 }
 
@@ -157,6 +159,35 @@ async function indexTck(
   return { ...found, schema: schemaOf(), notes, load };
 }
 
+const SAMPLED = 1 << 17; // bytes that are read at a place
+
+/** The streamlines that begin after the first mark behind each place: marks are exact, so these are whole. */
+async function sampleTck(
+  input: InputFile,
+  { type, offset }: TckHeader,
+  { places, vertices: most }: SampleSize,
+  options: ReadOptions,
+): Promise<FileSample> {
+  const row = 3 * type.size;
+  const rows = Math.floor((input.size! - offset) / row);
+  const length = Math.ceil(SAMPLED / row) * row;
+  const pieces: Piece[] = [];
+  for (let place = 0; place < places; place++) {
+    options.signal?.throwIfAborted();
+    const first = Math.floor((place * rows) / places);
+    const until = Math.floor(((place + 1) * rows) / places); // what begins behind it is of the next place
+    const values = floatsOf(await input.read(offset + first * row, length, options), type);
+    const marks: number[] = first === 0 ? [-3] : [];
+    scan(values, (i, isEnd) => void (isEnd || marks.push(i)));
+    const begin = marks[0] ?? 0;
+    let objects = 0;
+    const here = (): number => (marks[objects]! - begin) / 3 - objects; // vertices so far
+    while (objects + 1 < marks.length && here() < most && first + marks[objects]! / 3 + 1 < until) objects++;
+    if (objects > 0) pieces.push(split(values.subarray(begin + 3, marks[objects]! + 3), here(), objects, input.where));
+  }
+  return { schema: schemaOf(), pieces };
+}
+
 function cutOff(where: string, end: number, isEndMissing: boolean, whole: number): Corrupt {
   const what = isEndMissing ? "without its end mark" : "within a streamline";
   const hint = "Leave out what is damaged (--skip-bad) to read these.";
@@ -190,7 +221,7 @@ function scan(values: Positions, mark: (i: number, isEnd: boolean) => void): voi
 }
 
 /** The streamlines of a piece, without the marks between them. */
-function split(values: Positions, vertices: number, objects: number, where: string) {
+function split(values: Positions, vertices: number, objects: number, where: string): Piece {
   const positions = values instanceof Float32Array ? new Float32Array(3 * vertices) : new Float64Array(3 * vertices);
   const parts = new Uint32Array(objects + 1);
   let [at, part] = [0, 0];

@@ -18,9 +18,10 @@ import { exactly, type InputFile } from "./file.js";
 import { withoutBad } from "./filter.js";
 import { columnsOf, STREAMLINES, Stretches, schemaOf } from "./streamlines.js";
 import { parseTrkHeader, TRK_BYTES, type TrkHeader } from "./trk-header.js";
+import { runsOf } from "./trk-sample.js";
 import { forward } from "./trk-space.js";
 import { writeTrk } from "./trk-write.js";
-import type { FileContent, FileFormat, OpenFileOptions, PieceIndex } from "./types.js";
+import type { FileContent, FileFormat, FileSample, OpenFileOptions, PieceIndex, SampleSize } from "./types.js";
 
 export const file: FileFormat = { holdsEmpty: true, open: openTrk, write: writeTrk };
 
@@ -34,7 +35,20 @@ async function openTrk(input: InputFile, options: OpenFileOptions): Promise<File
     notes: header.notes,
     objects: header.count > 0 ? header.count : undefined,
     index: async (now) => withoutBad(await indexTrk(input, header, options, now), 3, where, options.onBad, now),
+    sample: input.size === undefined ? undefined : (wanted, now) => sampleTrk(input, header, wanted, now),
   };
+}
+
+async function sampleTrk(
+  input: InputFile,
+  header: TrkHeader,
+  wanted: SampleSize,
+  options: ReadOptions,
+): Promise<FileSample> {
+  const pieces: Piece[] = [];
+  for await (const { words, vertices, objects } of runsOf(input, header, wanted, options))
+    pieces.push(decode(words, header, vertices, objects, input.where));
+  return { schema: schemaOf(header.scalars, header.properties), pieces };
 }
 
 const BLOCK = 4 << 20; // bytes that are looked at together

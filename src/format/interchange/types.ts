@@ -82,6 +82,22 @@ export interface FileContent {
   readonly bounds?: VectorDataset["bounds"] | undefined;
   /** Goes through the file, once: where its pieces are. Asked for before anything is read. */
   index(options: ReadOptions): Promise<PieceIndex>;
+  /** Some of it, without going through all of it; absent where the index is as quick, and of packed files. */
+  readonly sample?: ((wanted: SampleSize, options: ReadOptions) => Promise<FileSample>) | undefined;
+}
+
+/** How much of a file a sample takes. */
+export interface SampleSize {
+  /** Places in the file, evenly apart. */
+  readonly places: number;
+  /** Vertices of each place, about: objects are whole. */
+  readonly vertices: number;
+}
+
+/** A part of a file that is held in memory. */
+export interface FileSample {
+  readonly schema: Schema;
+  readonly pieces: readonly Piece[];
 }
 
 /** The pieces of a file: stretches of whole objects, about a megabyte or a few, each decoded by itself. */
