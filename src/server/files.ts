@@ -10,6 +10,7 @@
  *
  * Data have no types that a browser would run: a page of HTML in a folder of data is text. Pages are served by `pageRoute`.
  */
+import { LISTS } from "../store/http-listing.js";
 import { isPrivate, Key, type Prefix } from "../store/key.js";
 import type { Location } from "../store/open.js";
 import { prefixStore } from "../store/prefix.js";
@@ -58,12 +59,13 @@ export const PAGE_POLICY =
 /** Serves what lies in a store below a place. */
 export function storeRoute(at: string, store: Store, options: StoreRouteOptions = {}): Route {
   const listed = (options.list ?? true) && store.can.list;
+  const says: Readonly<Record<string, string>> = listed ? { [LISTS]: "1" } : {};
   return {
     at,
     answer(asked) {
       const { rest } = asked;
       if (rest === "" || rest.endsWith("/")) return listed ? listing(store, rest as Prefix, asked) : absent();
-      return isPrivate(rest) ? absent() : file(store, Key.of(rest), asked, DATA_TYPES, {});
+      return isPrivate(rest) ? absent() : file(store, Key.of(rest), asked, DATA_TYPES, says);
     },
   };
 }

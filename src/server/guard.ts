@@ -11,6 +11,7 @@
  *
  * Where the name leads on the disk is the store's to check (store/file-path.ts): the real path of the file that was opened.
  */
+import { LISTS } from "../store/http-listing.js";
 import { Key } from "../store/key.js";
 import type { Reply, ServerRequest } from "./types.js";
 
@@ -101,7 +102,7 @@ export function decode(raw: string): string | undefined {
 /** What must be a key for the path of a folder to be a prefix; "//" at its end is none. */
 const folderName = (path: string): string => path.slice(0, -1) || "/";
 
-const EXPOSED = "accept-ranges, content-encoding, content-length, content-range, etag";
+const EXPOSED = `accept-ranges, content-encoding, content-length, content-range, etag, ${LISTS}`;
 
 function corsHeaders(any: boolean) {
   const plain = { vary: "Origin", ...(!any && { "cross-origin-resource-policy": "same-origin" }) };

@@ -1,5 +1,6 @@
 /**
- * A web server as a store: GET with Range for values, HEAD for sizes. Browser-safe; nothing is listed, nothing written.
+ * A web server as a store: GET with Range for values, HEAD for sizes. Browser-safe; nothing is written, and listed only where the
+ * server says that it can (http-listing.ts).
  *
  * Lessons of the web that live here (how one response is read: response.ts):
  * - The key is escaped segment by segment and joined before the query, so that signed URLs keep their signature.
@@ -13,13 +14,14 @@
  */
 import { InvalidInput, Unsupported } from "../errors.js";
 import { webAddress } from "./address.js";
+import { LISTS, listing } from "./http-listing.js";
 import { isPrivate, type Key } from "./key.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
 import { isEmptyRange, rangeHeader, readBody, refusal, sizeByFirstByte, sizeOf } from "./response.js";
 import { discard, sender, type WebOptions } from "./send.js";
 import type { CallOptions, Stat, Store } from "./types.js";
-import { withoutListing, withoutWriting } from "./wrap.js";
+import { cannot, withoutWriting } from "./wrap.js";
 
 /** How to ask a web server. */
 export interface HttpOptions extends WebOptions {
@@ -41,19 +43,32 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
   const send = sender(options);
   const pins = versionPins();
   const headers = { ...authorization, ...options.headers };
+  const lists = listing(base, async (path, call) => {
+    if (!can.list) throw cannot(base, "list");
+    const response = await request(path, "GET", {}, call);
+    return (await isAbsent(response, path)) ? undefined : readBody(response, undefined, `${base}/${path}`);
+  });
+  const can = { list: false, write: false, conditional: false };
   let forbidden = 0;
 
-  function request(key: Key, method: "GET" | "HEAD", extra: Record<string, string>, call: CallOptions | undefined) {
+  async function request(
+    key: string,
+    method: "GET" | "HEAD",
+    extra: Record<string, string>,
+    call: CallOptions | undefined,
+  ) {
     const path = key.split("/").map(encodeURIComponent).join("/");
     const init: RequestInit = { method, headers: { ...headers, ...extra } };
     if ("range" in extra) init.cache = "no-store";
     else if (isPrivate(key)) init.cache = "no-cache"; // a log changes, and an old one says what is no longer true
     if (call?.signal) init.signal = call.signal;
-    return send(`${base}/${path}${query}`, init, `${base}/${key}`);
+    const response = await send(`${base}/${path}${query}`, init, `${base}/${key}`);
+    if (response.headers.has(LISTS)) can.list = true;
+    return response;
   }
 
   /** True where the answer means absence; any other refusal is thrown. */
-  async function isAbsent(response: Response, key: Key): Promise<boolean> {
+  async function isAbsent(response: Response, key: string): Promise<boolean> {
     if (response.status < 400 || response.status === 416) return false;
     await discard(response);
     if (response.status === 404 || response.status === 410) return true;
@@ -77,7 +92,7 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
 
   return {
     url: base,
-    can: { list: false, write: false, conditional: false },
+    can,
     stat,
     async get(key, call) {
       const range = call?.range;
@@ -99,7 +114,7 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
       check(response);
       return readBody(response, range, where);
     },
-    ...withoutListing(base),
+    ...lists,
     ...withoutWriting(base),
     get forbidden() {
       return forbidden;
