@@ -2,7 +2,7 @@
  * Listings of a web server that says that it has them, as `octavo serve` does: the answer to a folder is
  * `{"keys": ["c", …], "prefixes": ["a/", …]}`, names below the folder, and `"more": true` where it is too large to tell.
  */
-import { parseJson } from "../bytes/json.js";
+import { isJsonObject, parseJson } from "../bytes/json.js";
 import { Corrupt, LimitExceeded } from "../errors.js";
 import { withLimits } from "../limits.js";
 import { Key, Prefix } from "./key.js";
@@ -39,7 +39,7 @@ function parse(bytes: Uint8Array, prefix: Prefix, where: string): Children {
     if (!Array.isArray(of) || !of.every((name) => typeof name === "string")) throw wrong(where);
     return of.map((name) => prefix + name);
   };
-  if (typeof document !== "object" || document === null || Array.isArray(document)) throw wrong(where);
+  if (!isJsonObject(document)) throw wrong(where);
   if (document.more === true) throw new LimitExceeded(`${where} has more in it than its server lists`, { where });
   const [keys, prefixes] = [names(document.keys), names(document.prefixes)];
   if (!keys.every(Key.is) || !prefixes.every((name) => name.endsWith("/") && Key.is(name.slice(0, -1))))
