@@ -1,6 +1,6 @@
 /**
- * Builds the viewer's page (src/viewer/page) to static files that work wherever they lie: index.html, page.css, page.js and what it
- * loads on demand, each under a name that holds its hash.
+ * Builds the viewer's page (src/viewer/page) to static files that work wherever they lie: index.html, page.css, page.js, the
+ * worker.js that reads for it, and what they load on demand, each under a name that holds its hash.
  */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ const source = join(dirname(dirname(fileURLToPath(import.meta.url))), "src/viewe
 export async function buildPage(outdir) {
   mkdirSync(outdir, { recursive: true });
   const { metafile } = await esbuild.build({
-    entryPoints: [join(source, "page.ts")],
+    entryPoints: { page: join(source, "page.ts"), worker: join(source, "../worker.ts") },
     bundle: true,
     splitting: true,
     minify: true,

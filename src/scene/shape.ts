@@ -11,7 +11,7 @@
  * Places are 32-bit numbers relative to an origin of 64 bits: a neuron of 10 µm that lies 100 mm from the origin of its space
  * keeps its form. Axes that are not of space are left out; a plane lies at z = 0.
  */
-import type { Axis, Batch, Geometry } from "../model/vectors.js";
+import type { Axis, Batch, Geometry, VectorDataset } from "../model/vectors.js";
 import type { Bounds, Vector } from "./camera.js";
 
 /** How the places are joined. */
@@ -50,6 +50,17 @@ export function boundsIn(
   return [...box.min, ...box.max].every(Number.isFinite) && box.min.every((low, i) => low <= box.max[i]!)
     ? box
     : undefined;
+}
+
+/** The space in which a dataset is drawn: which of its axes are x, y and z, what it fills, and as what. */
+export function sceneOf(about: Pick<VectorDataset, "axes" | "bounds" | "geometries">): {
+  readonly axes: readonly number[];
+  readonly bounds: Bounds;
+  readonly form: Form;
+} {
+  const axes = axesOfSpace(about.axes);
+  const bounds = boundsIn(about.bounds, axes) ?? { min: [0, 0, 0], max: [1, 1, 1] };
+  return { axes, bounds, form: formOf(about.geometries[0] ?? "points") };
 }
 
 export function shapeOf(batch: Batch, axes: readonly number[], origin: Vector): Shape {

@@ -6,15 +6,20 @@ import { type Bounds, basisOf, type Camera, distanceOf, FIELD, fitted, type Vect
 import { cssOf } from "../scene/palette.js";
 import { scaleBarOf } from "../scene/scale-bar.js";
 import { controls } from "./controls.js";
+import type { Status } from "./engine/engine.js";
 import type { Picked } from "./engine/picked.js";
+import type { Source } from "./engine/source.js";
+import type { About } from "./engine/streamer.js";
 import { type Look, VectorObject, type VectorObjectOptions } from "./three/object.js";
 
 /** What a viewer understands. */
-export interface ViewerOptions extends Pick<VectorObjectOptions, "memory" | "onError" | "signal"> {
+export interface ViewerOptions extends Pick<VectorObjectOptions, "fetch" | "memory" | "onError" | "signal" | "worker"> {
   /** 0xRRGGBB; nearly black unless told. */
   readonly background?: number | undefined;
   /** Something was clicked at; undefined where nothing is. */
   readonly onPick?: ((picked: Picked | undefined, layer: Layer | undefined) => void) | undefined;
+  /** A layer began or ended to load, or has more to show. */
+  readonly onProgress?: ((status: Status, layer: Layer) => void) | undefined;
   /** The camera moved, or something came. */
   readonly onChange?: (() => void) | undefined;
 }
@@ -22,7 +27,8 @@ export interface ViewerOptions extends Pick<VectorObjectOptions, "memory" | "onE
 /** A dataset that is shown. */
 export interface Layer {
   readonly name: string;
-  readonly dataset: VectorDataset;
+  /** What it says of itself. */
+  readonly about: About;
   readonly object: VectorObject;
 }
 
@@ -46,6 +52,7 @@ export class Stage {
   readonly #stop: () => void;
   #camera: Camera = { target: [0, 0, 0], azimuth: 30, elevation: 20, span: 1, perspective: true };
   #background: number;
+  readonly #life = new AbortController();
   #frame = 0;
   #fitted = false;
 
@@ -90,17 +97,27 @@ export class Stage {
     this.redraw();
   }
 
-  /** Shows a dataset; the first one is brought into view. */
-  add(dataset: VectorDataset, name: string, look: Look = {}): Layer {
-    const { memory, onError } = this.#options;
-    const object = new VectorObject(dataset, {
+  /**
+   * Shows an address or files, read in a worker, or a dataset that is open, read in this thread. The first one is brought into
+   * view, unless the camera was set.
+   */
+  async add(source: Source | VectorDataset, name = nameOf(source), look: Look = {}): Promise<Layer> {
+    const { fetch, memory, onError, worker } = this.#options;
+    let layer: Layer | undefined;
+    const object = await VectorObject.open(source, {
       ...look,
+      fetch,
       memory,
+      worker,
       onError,
+      signal: this.#life.signal,
       onChange: () => this.redraw(),
-      onProgress: () => this.#options.onChange?.(),
+      onProgress: (status) => {
+        if (layer !== undefined) this.#options.onProgress?.(status, layer);
+        this.#options.onChange?.();
+      },
     });
-    const layer = { name, dataset, object };
+    layer = { name, about: object.engine.about, object };
     this.layers.push(layer);
     this.#scene.add(object);
     if (!this.#fitted) this.fit();
@@ -162,10 +179,12 @@ export class Stage {
   dispose(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = -1;
+    this.#life.abort();
     this.#observer.disconnect();
     this.#stop();
     for (const { object } of this.layers.splice(0)) object.dispose();
     this.#renderer.dispose();
+    this.#renderer.forceContextLoss(); // browsers have few contexts, and free those that nobody holds late
     this.canvas.remove();
     this.#overlay.remove();
   }
@@ -178,7 +197,8 @@ export class Stage {
   #draw(): void {
     this.#frame = 0;
     const { width, height } = this.#size();
-    const size = Math.hypot(...[0, 1, 2].map((k) => this.bounds().max[k]! - this.bounds().min[k]!)) || 1;
+    const { min, max } = this.bounds();
+    const size = Math.hypot(...[0, 1, 2].map((k) => max[k]! - min[k]!)) || 1;
     this.#renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
     this.#renderer.setSize(width, height, false);
     this.#renderer.setClearColor(this.#background);
@@ -193,7 +213,7 @@ export class Stage {
   #furnish(width: number, height: number): void {
     const { right, up } = basisOf(this.#camera);
     const first = this.layers[0];
-    const unit = first?.dataset.axes[first.object.engine.axes[0] ?? 0]?.unit;
+    const unit = first?.about.axes[first.object.engine.axes[0] ?? 0]?.unit;
     const dark = ((this.#background >> 8) & 255) < 128;
     const ink = cssOf(dark ? 0xd5dbe3 : 0x2a3038);
     const parts: SVGElement[] = [];
@@ -212,7 +232,7 @@ export class Stage {
       text(
         cx + dx * 1.35 - 3,
         cy + dy * 1.35 + 4,
-        first?.dataset.axes[first.object.engine.axes[k] ?? -1]?.name ?? name,
+        first?.about.axes[first.object.engine.axes[k] ?? -1]?.name ?? name,
         colour,
       );
     }
@@ -224,6 +244,18 @@ export class Stage {
       text(x, y - 10, this.#camera.perspective ? `${bar.text} at the centre` : bar.text, ink);
     }
     this.#overlay.replaceChildren(...parts);
+  }
+}
+
+/** A name for people: the last part of an address, or what was dropped. */
+export function nameOf(source: Source | VectorDataset): string {
+  if (typeof source !== "string" && "files" in source) return source.name;
+  const url = typeof source === "string" ? source : source.url;
+  const last = url.replace(/\/+$/, "").split("/").at(-1) || url;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last; // a stray %
   }
 }
 

@@ -1,13 +1,8 @@
 /** What the engine reads for which view, counted; what it does when something is damaged, too much or no longer wanted. */
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  type BatchParts,
-  createZarrVectors,
-  openZarrVectors,
-  publishZarrVectors,
-} from "../../format/zarr-vectors/index.js";
+import { publishedStreamlines } from "../../../test/streamlines.js";
+import { type BatchParts, createZarrVectors, openZarrVectors } from "../../format/zarr-vectors/index.js";
 import type { VectorDataset } from "../../model/vectors.js";
-import { buildPyramid } from "../../pyramid/build.js";
 import { type Bounds, fitted } from "../../scene/camera.js";
 import { Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
@@ -17,44 +12,9 @@ import { wrap } from "../../store/wrap.js";
 import { Engine } from "./engine.js";
 import type { Piece } from "./piece.js";
 
-const COUNT = 100_000;
-const STEPS = 8;
-
-/** Streamlines in a cube of 100: each a few steps on, all over the place, always the same. */
-function streamlines(): BatchParts {
-  const positions = new Float32Array(3 * COUNT * STEPS);
-  const fa = new Float32Array(COUNT * STEPS);
-  let seed = 1;
-  const random = (): number => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return seed / 2 ** 32;
-  };
-  for (let line = 0; line < COUNT; line++) {
-    const [x, y, z] = [0, 1, 2].map(() => 5 + 90 * random()) as [number, number, number];
-    const turn = 6.28 * random();
-    for (let step = 0; step < STEPS; step++) {
-      const at = 3 * (line * STEPS + step);
-      positions.set([x + 0.6 * step * Math.cos(turn), y + 0.6 * step * Math.sin(turn), z + 0.2 * Math.sin(step)], at);
-      fa[at / 3] = z / 100;
-    }
-  }
-  const info = { name: "fa", dtype: { kind: "float", size: 4, endian: "little" }, channels: 1 } as const;
-  return {
-    positions,
-    parts: Uint32Array.from({ length: COUNT + 1 }, (_, line) => line * STEPS),
-    vertexColumns: new Map([["fa", { info, values: fa }]]),
-  };
-}
-
 let published: Store;
 beforeAll(async () => {
-  const made = memoryStore();
-  const writer = await createZarrVectors(made, Prefix.root, { geometry: "streamlines", dims: 3, chunkShape: 16.7 });
-  await writer.add(streamlines());
-  await writer.commit();
-  await buildPyramid(made, Prefix.root, {});
-  published = memoryStore();
-  await publishZarrVectors(await openZarrVectors(made, Prefix.root), published, Prefix.root);
+  published = await publishedStreamlines(100_000);
 }, 60_000);
 
 const size = { width: 1000, height: 800 };

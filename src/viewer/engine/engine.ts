@@ -18,7 +18,7 @@ import type { LevelSource } from "../../model/source.js";
 import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
-import { axesOfSpace, boundsIn, type Form, formOf } from "../../scene/shape.js";
+import { type Form, sceneOf } from "../../scene/shape.js";
 import { attributesOf, batchOf, type Dress, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
 import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
 import { Timeline } from "./timeline.js";
@@ -52,7 +52,12 @@ export interface Status {
   readonly level: number | undefined;
   readonly vertices: number;
   readonly bytes: number;
+  /** Chunks that are damaged or cannot be reached. */
   readonly missing: number;
+  /** Some of the data were left out because there are too many for what is read as a whole. */
+  readonly truncated: boolean;
+  /** What went over the network, where that is known. */
+  readonly traffic?: { readonly requests: number; readonly bytes: number } | undefined;
 }
 
 const MEMORY = 256 << 20;
@@ -88,9 +93,7 @@ export class Engine {
   constructor(dataset: VectorDataset, options: EngineOptions = {}) {
     this.dataset = dataset;
     this.#options = options;
-    this.axes = axesOfSpace(dataset.axes);
-    this.bounds = boundsIn(dataset.bounds, this.axes) ?? { min: [0, 0, 0], max: [1, 1, 1] };
-    this.form = formOf(dataset.geometries[0] ?? "points");
+    ({ axes: this.axes, bounds: this.bounds, form: this.form } = sceneOf(dataset));
     options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
   }
 
@@ -103,10 +106,6 @@ export class Engine {
   /** The attributes; undefined before the first look. */
   get schema(): Schema | undefined {
     return this.#schema;
-  }
-  /** Some of the data were left out because there are too many for what is read as a whole. */
-  get truncated(): boolean {
-    return this.#truncated;
   }
 
   /** What is to be drawn now. */
@@ -125,6 +124,7 @@ export class Engine {
       vertices: pieces.reduce((sum, { objects }) => sum + objects.length, 0),
       bytes: this.#bytes(),
       missing: this.#damaged.size,
+      truncated: this.#truncated,
     };
   }
 

@@ -1,7 +1,19 @@
 /** What is under the pointer: the vertex, line or face that is nearest to the eye within a few pixels. */
-import { type Lens, project } from "../../scene/camera.js";
-import type { Drawing } from "./drawing.js";
+import { type Bounds, type Lens, lensOf, project } from "../../scene/camera.js";
+import { seedsOf } from "./drawing.js";
 import type { Piece } from "./piece.js";
+import type { View } from "./view.js";
+
+/** Where somebody pointed at, in pixels, and what could be seen there. */
+export interface Pointed {
+  readonly view: View;
+  readonly x: number;
+  readonly y: number;
+  /** How many pixels off one may be. */
+  readonly reach: number;
+  /** The share of objects that is shown. */
+  readonly subset: number;
+}
 
 /** A vertex of a piece. */
 export interface Hit {
@@ -9,35 +21,53 @@ export interface Hit {
   readonly vertex: number;
 }
 
-/** `reach` is how many pixels off one may be; vertices with a seed above `subset` are hidden. */
-export function hitAt(
-  drawing: Drawing,
-  lens: Lens,
+/** Of pieces, what is nearest to the eye. */
+export function hitAt(pieces: readonly Piece[], { view, x, y, reach, subset }: Pointed): Hit | undefined {
+  const lens = lensOf(view.camera, view.width, view.height, view.basis);
+  let best: Hit | undefined;
+  let depth = Number.POSITIVE_INFINITY;
+  for (const piece of pieces) {
+    const seeds = seedsOf(piece);
+    near(piece, projected(piece, lens), x, y, reach, (vertex, far) => {
+      if (far >= depth || seeds(vertex) > subset || isCut(piece, vertex, view.clip)) return;
+      [best, depth] = [{ piece, vertex }, far];
+    });
+  }
+  return best;
+}
+
+function isCut({ positions, origin }: Piece, vertex: number, clip: Bounds | undefined): boolean {
+  if (clip === undefined) return false;
+  return [0, 1, 2].some((k) => {
+    const at = positions[3 * vertex + k]! + origin[k]!;
+    return at < clip.min[k]! || at > clip.max[k]!;
+  });
+}
+
+/** Pixels and depth of each vertex; NaN of one behind the eye. */
+function projected({ positions, origin }: Piece, lens: Lens): Float64Array {
+  const { target } = lens.camera;
+  const [ox, oy, oz] = [origin[0] - target[0], origin[1] - target[1], origin[2] - target[2]];
+  const seen = new Float64Array(positions.length);
+  for (let at = 0; at < positions.length; at += 3) {
+    const far = project(lens, positions[at]! + ox, positions[at + 1]! + oy, positions[at + 2]! + oz, seen, at);
+    if (Number.isNaN(far)) seen[at] = Number.NaN;
+  }
+  return seen;
+}
+
+/** Offers what of a piece is within reach, with its depth. */
+function near(
+  { form, index }: Piece,
+  seen: Float64Array,
   x: number,
   y: number,
   reach: number,
-  hidden: (vertex: number) => boolean,
-): Hit | undefined {
-  const { positions, index, form, origin, pieces, starts } = drawing;
-  const count = positions.length / 3;
-  const seen = new Float64Array(3 * count);
-  const { target } = lens.camera;
-  const [ox, oy, oz] = [origin[0] - target[0], origin[1] - target[1], origin[2] - target[2]];
-  for (let v = 0; v < count; v++)
-    if (
-      Number.isNaN(
-        project(lens, positions[3 * v]! + ox, positions[3 * v + 1]! + oy, positions[3 * v + 2]! + oz, seen, 3 * v),
-      )
-    )
-      seen[3 * v] = Number.NaN;
-  let [best, depth] = [-1, Number.POSITIVE_INFINITY];
-  const offer = (vertex: number, far: number): void => {
-    if (far >= depth || hidden(vertex)) return;
-    [best, depth] = [vertex, far];
-  };
+  offer: (vertex: number, far: number) => void,
+): void {
   if (form === "points") {
-    for (let v = 0; v < count; v++)
-      if (Math.hypot(seen[3 * v]! - x, seen[3 * v + 1]! - y) <= reach) offer(v, seen[3 * v + 2]!);
+    for (let at = 0; at < seen.length; at += 3)
+      if (Math.hypot(seen[at]! - x, seen[at + 1]! - y) <= reach) offer(at / 3, seen[at + 2]!);
   } else if (form === "lines") {
     for (let at = 0; at + 1 < index.length; at += 2) {
       const [a, b] = [3 * index[at]!, 3 * index[at + 1]!];
@@ -56,10 +86,6 @@ export function hitAt(
         offer(a / 3, seen[a + 2]! + u * (seen[b + 2]! - seen[a + 2]!) + v * (seen[c + 2]! - seen[a + 2]!));
     }
   }
-  if (best < 0) return undefined;
-  const at = starts.findLastIndex((start) => start <= best);
-  const piece = pieces[at];
-  return piece && { piece, vertex: best - starts[at]! };
 }
 
 /** Twice the area of the triangle of two vertices and a place. */

@@ -15,14 +15,26 @@ const KEPT = 2000;
 export class Timeline {
   readonly #began = performance.now();
   readonly #entries: Entry[] = [];
+  #count = 0;
 
   add(what: Entry["what"], about: Omit<Entry, "at" | "what">): void {
-    this.#entries.push({ at: Math.round(performance.now() - this.#began), what, ...about });
-    if (this.#entries.length > KEPT) this.#entries.splice(0, KEPT / 2);
+    this.take([{ at: Math.round(performance.now() - this.#began), what, ...about }]);
   }
 
-  /** The latest, oldest first. */
-  entries(): readonly Entry[] {
-    return this.#entries;
+  /** As they happened elsewhere. */
+  take(entries: readonly Entry[]): void {
+    this.#entries.push(...entries);
+    this.#count += entries.length;
+    if (this.#entries.length > KEPT) this.#entries.splice(0, this.#entries.length - KEPT / 2);
+  }
+
+  /** How many there were. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The latest, oldest first; of those after the first so many. */
+  entries(after = 0): readonly Entry[] {
+    return this.#entries.slice(Math.max(0, after - this.#count + this.#entries.length));
   }
 }

@@ -25,7 +25,7 @@ export interface Card {
 const KINDS = 24; // that a legend lists
 
 export function layerCard(layer: Layer, actions: CardActions): Card {
-  const { object, dataset, name } = layer;
+  const { object, about, name } = layer;
   const set = (change: Look): void => {
     object.set(change);
     actions.changed();
@@ -47,10 +47,10 @@ export function layerCard(layer: Layer, actions: CardActions): Card {
       "div",
       { className: "row" },
       visible,
-      h("span", { className: "name grow", title: dataset.url }, name),
+      h("span", { className: "name grow", title: about.url }, name),
       button("×", () => actions.remove(layer), `Remove ${name}`),
     ),
-    h("div", { className: "quiet" }, `${dataset.geometries.join(", ")} · ${dataset.format}`),
+    h("div", { className: "quiet" }, `${about.geometries.join(", ")} · ${about.format}`),
     slider("Opacity", {
       min: 0.05,
       max: 1,
@@ -109,12 +109,12 @@ export function layerCard(layer: Layer, actions: CardActions): Card {
           colours.replaceChildren(...colourFields(layer, engine.schema, set));
         schema = engine.schema;
       }
-      const { loading, level, vertices, missing } = engine.status();
+      const { loading, level, vertices, missing, truncated } = engine.status();
       status.textContent = [
         loading ? "loading …" : undefined,
         level === undefined ? undefined : `${vertices.toLocaleString("en")} vertices, level ${level}`,
         missing > 0 ? `${missing} damaged ${missing === 1 ? "chunk is" : "chunks are"} missing` : undefined,
-        engine.truncated ? "too many to show all" : undefined,
+        truncated ? "too many to show all" : undefined,
       ]
         .filter((part) => part !== undefined)
         .join(" · ");
@@ -221,7 +221,7 @@ function legendOf({ object, name }: Layer, set: (change: Look) => void): HTMLEle
 }
 
 /** An expression, groups, an id: what is given together is asked for together. */
-function filterFields({ object, dataset }: Layer, set: (change: Look) => void): HTMLElement {
+function filterFields({ object, about }: Layer, set: (change: Look) => void): HTMLElement {
   const { filter } = object.look;
   const where = h("input", { type: "search", placeholder: "fa > 0.3 and length < 40", value: filter?.where ?? "" });
   const group = h("input", {
@@ -246,7 +246,7 @@ function filterFields({ object, dataset }: Layer, set: (change: Look) => void): 
     set({ filter: Object.keys(next).length === 0 ? undefined : next });
   };
   for (const input of [where, group, id]) input.addEventListener("change", apply);
-  const paths = dataset.geometries[0] !== "points";
+  const paths = about.geometries[0] !== "points";
   return h(
     "div",
     { css: "display:grid;gap:9px" },

@@ -1,17 +1,16 @@
 /** The web page of the viewer: a stage, a panel of controls, and an address that says what is shown. */
 import { OctavoError } from "../../errors.js";
-import { detect } from "../../index.js";
-import type { VectorDataset } from "../../model/vectors.js";
 import { type Bounds, viewOf, views } from "../../scene/camera.js";
 import { shown } from "../../scene/scale-bar.js";
 import type { Picked } from "../engine/picked.js";
-import { nameOf, vectorsAt } from "../index.js";
-import { type Layer, Stage } from "../stage.js";
+import type { Source } from "../engine/source.js";
+import { type Layer, nameOf, Stage } from "../stage.js";
 import type { Look } from "../three/object.js";
 import { button, h, slider } from "./dom.js";
-import { droppedFiles, locationOf } from "./dropped.js";
+import { droppedFiles } from "./dropped.js";
 import { save } from "./export.js";
 import { type Card, layerCard } from "./layer-card.js";
+import { Prepared } from "./prepared.js";
 import { readState, type State, writeState } from "./state.js";
 import { timelinePicture } from "./timeline-picture.js";
 
@@ -22,10 +21,14 @@ const messages = document.getElementById("messages")!;
 
 const cards = new Map<Layer, Card>();
 const urls = new Map<Layer, string>();
-const traffic = { requests: 0, bytes: 0 };
 let theme: "dark" | "light" = matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
 let pending = 0;
+let opening = 0;
+/** Restoring what an address says: counts, so that a later address takes over from an earlier one. */
+let restored = 0;
 
+const prepared = new Prepared(new URL(location.href));
+const preparing = h("div", { className: "quiet", role: "status" });
 const list = h("div", { css: "display:grid;gap:10px" });
 const clipping = h("div", { css: "display:grid;gap:7px" });
 const about = h("section", { label: "Picked" });
@@ -66,21 +69,22 @@ function start(): Stage | undefined {
   }
 }
 
-/** Counts what goes over the network; the body is counted as it was asked for. */
-const counted: typeof fetch = async (...call) => {
-  traffic.requests++;
-  const response = await fetch(...call);
-  traffic.bytes += Number(response.headers.get("content-length") ?? 0);
-  return response;
-};
-
 async function openUrl(url: string, look: Look = {}, hidden = false): Promise<void> {
   const address = new URL(url, location.href).href;
-  await show(async () => vectorsAt(address, { fetch: counted }), nameOf(address), address, look, hidden);
+  await show(() => prepared.whereIs(address), nameOf(address), address, look, hidden);
+}
+
+/** What stood for these data goes, and they come in its place, as it looked. */
+async function reopen(address: string): Promise<void> {
+  const old = [...urls].find(([, url]) => url === address)?.[0];
+  if (old === undefined || stage === undefined) return;
+  const before = stage.layers.length;
+  await openUrl(address, old.object.look, !old.object.visible);
+  if (stage.layers.length > before) remove(old);
 }
 
 async function show(
-  open: () => Promise<VectorDataset>,
+  find: () => Promise<Source>,
   name: string,
   url: string | undefined,
   look: Look,
@@ -88,17 +92,21 @@ async function show(
 ): Promise<void> {
   if (stage === undefined) return;
   empty.replaceChildren(h("strong", {}, `Opening ${name} …`));
+  const [mine] = [restored, opening++];
+  document.body.ariaBusy = "true";
   try {
-    const dataset = await open();
-    const layer = stage.add(dataset, name, look);
+    const layer = await stage.add(await find(), name, look);
+    if (mine !== restored) return stage.remove(layer);
     layer.object.visible = !hidden;
     if (url !== undefined) urls.set(layer, url);
     const card = layerCard(layer, { remove, changed: touched, failed: say });
     cards.set(layer, card);
     list.append(card.element);
-    for (const note of dataset.notes) say(note);
+    for (const note of layer.about.notes) say(note);
   } catch (error) {
-    say(error);
+    if (mine === restored) say(error);
+  } finally {
+    opening--;
   }
   empty.replaceChildren(h("strong", {}, "Drop a file or a folder here"), "or give an address on the right");
   if (stage.layers.length === 0) place.append(empty);
@@ -119,8 +127,19 @@ function remove(layer: Layer): void {
 
 /** By hand: also the address follows. */
 function touched(): void {
+  document.body.ariaBusy = "true";
   stage?.redraw();
   changed();
+}
+
+/** Told when nothing is on its way: the frame that asks for data is drawn before this looks. */
+function tellWhetherBusy(): void {
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      const loading = stage?.layers.some(({ object }) => object.visible && object.engine.status().loading);
+      document.body.ariaBusy = String(opening > 0 || pending !== 0 || loading === true);
+    }),
+  );
 }
 
 function changed(): void {
@@ -128,7 +147,7 @@ function changed(): void {
   pending = window.setTimeout(() => {
     pending = 0;
     for (const card of cards.values()) card.update();
-    timeline.replaceChildren(...timelinePicture(stage?.layers ?? [], traffic));
+    timeline.replaceChildren(...timelinePicture(stage?.layers ?? []));
     const state: State = {
       layers: [...urls].map(([{ object }, url]) => ({
         url,
@@ -138,7 +157,8 @@ function changed(): void {
       camera: stage?.camera,
       theme,
     };
-    if (urls.size > 0) history.replaceState(null, "", writeState(state));
+    if (urls.size > 0 && opening === 0) history.replaceState(null, "", writeState(state));
+    tellWhetherBusy();
   }, 100);
 }
 
@@ -215,6 +235,7 @@ function build(): void {
   panel.append(
     h("h1", {}, "Octavo"),
     form,
+    preparing,
     list,
     about,
     h(
@@ -259,24 +280,27 @@ async function dropped(transfer: DataTransfer): Promise<void> {
   const names = [...transfer.items].map((item) => item.webkitGetAsEntry()?.name ?? "files");
   for (const [i, files] of (await droppedFiles(transfer.items)).entries()) {
     const name = names[i] ?? "files";
-    const open = async (): Promise<VectorDataset> => {
-      const { match } = await detect(locationOf(files, name));
-      const dataset = await match.open();
-      if (dataset.kind !== "vectors") throw new Error(`${name} is no geometry, which is what the viewer shows`);
-      return dataset;
-    };
-    await show(open, name, undefined, {}, false);
+    await show(async () => ({ name, files }), name, undefined, {}, false);
   }
 }
 
-async function begin(): Promise<void> {
-  build();
-  dropping();
+/** Shows what an address says, and nothing else. */
+async function restore(): Promise<void> {
+  const mine = ++restored;
   const state = readState(location);
+  messages.replaceChildren();
   if (state === undefined) say("The address of this page is damaged: what it should show cannot be read from it.");
+  for (const layer of [...(stage?.layers ?? [])]) remove(layer);
   if (state?.theme !== undefined) setTheme(state.theme);
-  for (const { url, look, hidden } of state?.layers ?? []) await openUrl(url, look, hidden === true);
   if (state?.camera !== undefined && stage !== undefined) stage.camera = state.camera;
+  for (const { url, look, hidden } of state?.layers ?? [])
+    if (mine === restored) await openUrl(url, look, hidden === true);
+  changed();
 }
 
-void begin().catch(say);
+build();
+dropping();
+addEventListener("hashchange", () => void restore().catch(say));
+void restore().catch(say);
+const says = (text: string): void => preparing.replaceChildren(text);
+void prepared.watch(says, (address) => void reopen(address).catch(say)).catch(say);

@@ -5,12 +5,13 @@ import { h } from "./dom.js";
 const SVG = "http://www.w3.org/2000/svg";
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-export function timelinePicture(
-  layers: readonly Layer[],
-  traffic: { readonly requests: number; readonly bytes: number },
-): Element[] {
+export function timelinePicture(layers: readonly Layer[]): Element[] {
   const entries = layers.flatMap(({ object }) => object.engine.timeline.entries());
-  const memory = layers.reduce((sum, { object }) => sum + object.engine.status().bytes, 0);
+  const states = layers.map(({ object }) => object.engine.status());
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  const memory = sum(states.map(({ bytes }) => bytes));
+  const requests = sum(states.map(({ traffic }) => traffic?.requests ?? 0));
+  const received = sum(states.map(({ traffic }) => traffic?.bytes ?? 0));
   const rows = entries.flatMap(({ at, bytes }) => (bytes === undefined ? [] : [{ at, bytes }]));
   const [width, height] = [280, 56];
   const last = Math.max(1, ...rows.map(({ at }) => at));
@@ -36,7 +37,7 @@ export function timelinePicture(
     h(
       "div",
       { className: "quiet" },
-      `${traffic.requests} requests, ${mega(traffic.bytes)} · ${reads} reads of chunks · ${mega(memory)} in memory`,
+      `${requests} requests, ${mega(received)} · ${reads} reads of chunks · ${mega(memory)} in memory`,
     ),
   ];
 }

@@ -2,5 +2,8 @@
 export type { Bounds, Camera, Vector } from "../../scene/camera.js";
 export type { EngineOptions, Filter, Status } from "../engine/engine.js";
 export type { Picked } from "../engine/picked.js";
+export type { Files, Source } from "../engine/source.js";
+export type { About, Streamer } from "../engine/streamer.js";
 export type { View } from "../engine/view.js";
+export type { StreamOptions } from "../stream.js";
 export { type Look, VectorObject, type VectorObjectOptions } from "./object.js";

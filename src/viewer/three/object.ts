@@ -14,13 +14,16 @@ import {
   Vector3,
 } from "three";
 import type { VectorDataset } from "../../model/vectors.js";
-import { type Bounds, FIELD, lensOf, middle, type Vector } from "../../scene/camera.js";
+import { type Bounds, FIELD, middle, type Vector } from "../../scene/camera.js";
 import { paletteNamed } from "../../scene/palette.js";
-import { type Drawing, drawingOf } from "../engine/drawing.js";
-import { Engine, type EngineOptions, type Filter } from "../engine/engine.js";
-import { hitAt } from "../engine/pick.js";
-import { type Picked, pickedOf } from "../engine/picked.js";
+import { buffersOf, type Drawing } from "../engine/drawing.js";
+import type { Filter } from "../engine/engine.js";
+import type { Step } from "../engine/packing.js";
+import type { Picked } from "../engine/picked.js";
+import type { Source } from "../engine/source.js";
+import { LocalStreamer, type Streamer } from "../engine/streamer.js";
 import type { View } from "../engine/view.js";
+import { type StreamOptions, stream } from "../stream.js";
 import { materialFor, paletteTexture } from "./materials.js";
 
 /** How it looks; all of it can be changed later with `set`. */
@@ -43,37 +46,38 @@ export interface Look {
 }
 
 /** What an object understands besides. */
-export interface VectorObjectOptions extends Look, Omit<EngineOptions, "color" | "filter" | "detail"> {
+export interface VectorObjectOptions extends Look, Omit<StreamOptions, "color" | "filter" | "detail"> {
   /** Called by `pick`. */
   readonly onPick?: ((picked: Picked | undefined) => void) | undefined;
 }
 
 const REACH = 6; // pixels
+const UPLOAD = 8 << 20; // bytes that go to the graphics card with one frame
 
 /** Add it to a scene, and call `update` whenever the camera has moved. Its units are those of the data. */
 export class VectorObject extends Object3D {
-  readonly engine: Engine;
+  /** Where the data come from. */
+  readonly engine: Streamer;
   readonly #options: VectorObjectOptions;
-  #look: Look;
-  #drawn: Mesh | Points | undefined;
-  #drawing: Drawing | undefined;
   readonly #material: ShaderMaterial;
-  #stale = false;
+  readonly #drawn = new Map<number, Mesh | Points>();
+  readonly #waiting: Step[] = [];
+  #look: Look;
   #view: View | undefined;
 
-  constructor(dataset: VectorDataset, options: VectorObjectOptions = {}) {
+  /** Of a dataset that is open: it is read in this thread. `VectorObject.open` reads in a worker. */
+  constructor(data: VectorDataset | Streamer, options: VectorObjectOptions = {}) {
     super();
     this.#options = options;
     this.#look = options;
-    this.engine = new Engine(dataset, {
-      ...options,
-      onChange: () => {
-        this.#stale = true;
-        options.onChange?.();
-      },
-    });
+    this.engine = "look" in data ? data : new LocalStreamer(data, options);
     this.#material = materialFor(this.engine.form, paletteNamed(options.palette ?? "viridis"));
     this.set({});
+  }
+
+  /** Of an address or of files: they are opened, read and decoded in a worker. */
+  static async open(source: Source | VectorDataset, options: VectorObjectOptions = {}): Promise<VectorObject> {
+    return new VectorObject(await stream(source, options), options);
   }
 
   get look(): Look {
@@ -101,7 +105,6 @@ export class VectorObject extends Object3D {
     uniforms.subset!.value = subset;
     this.#material.transparent = opacity < 1;
     this.#material.depthWrite = opacity >= 1;
-    this.#clip();
     this.#options.onChange?.();
   }
 
@@ -114,7 +117,7 @@ export class VectorObject extends Object3D {
   /** As `update`, for who has a view already. */
   lookWith(view: View): Promise<void> {
     this.#view = view;
-    if (this.#stale) this.#redraw(view.camera.target);
+    this.#take();
     const { uniforms } = this.#material;
     const { legend } = this.engine;
     const [low, high] = this.#look.range ?? [legend.low, legend.high];
@@ -127,116 +130,84 @@ export class VectorObject extends Object3D {
 
   /** What is at this pixel, of those of the last update. */
   async pick(x: number, y: number): Promise<Picked | undefined> {
-    if (this.#view === undefined || this.#drawing === undefined || !this.visible) return undefined;
-    const { camera, width, height, basis } = this.#view;
-    const { seeds, positions, origin } = this.#drawing;
+    if (this.#view === undefined || !this.visible) return undefined;
     const { subset = 1, clip, mark = 2 } = this.#look;
-    const hidden = (v: number): boolean =>
-      seeds[v]! > subset ||
-      (clip !== undefined &&
-        [0, 1, 2].some((k) => {
-          const at = positions[3 * v + k]! + origin[k]!;
-          return at < clip.min[k]! || at > clip.max[k]!;
-        }));
-    const hit = hitAt(this.#drawing, lensOf(camera, width, height, basis), x, y, Math.max(REACH, mark), hidden);
-    const picked = hit && (await pickedOf(this.engine.dataset, hit));
+    const view = { ...this.#view, clip };
+    const picked = await this.engine.pick({ view, x, y, reach: Math.max(REACH, mark), subset });
     this.#options.onPick?.(picked);
     return picked;
   }
 
+  /** Ends every request and the worker, and gives back what it holds, also of the graphics card. */
   override dispose(): void {
     this.engine.dispose();
-    this.#drop();
+    this.#waiting.length = 0;
+    for (const id of [...this.#drawn.keys()]) this.#drop(id);
     this.#material.uniforms.palette!.value.dispose();
     this.#material.dispose();
     this.removeFromParent();
   }
 
-  #drop(): void {
-    this.#drawn?.geometry.dispose();
-    this.#drawn?.removeFromParent();
-    this.#drawn = undefined;
+  /** Adds what has come, no more than a frame has time for; the rest waits for the next one. */
+  #take(): void {
+    this.#waiting.push(...this.engine.changes());
+    for (let bytes = 0; bytes < UPLOAD; ) {
+      const step = this.#waiting.shift();
+      if (step === undefined) return;
+      if (step.add !== undefined) {
+        this.#draw(step.add);
+        for (const { byteLength } of buffersOf(step.add)) bytes += byteLength;
+      }
+      for (const id of step.drop) this.#drop(id);
+    }
+    if (this.#waiting.length > 0) this.#options.onChange?.();
   }
 
-  #redraw(target: Vector): void {
-    this.#stale = false;
-    this.#drop();
-    const drawing = drawingOf(this.engine.form, this.engine.pieces(), target);
-    this.#drawing = drawing;
-    this.#material.uniforms.direct!.value = drawing.direct ? 1 : 0;
-    const drawn =
-      drawing.form === "points"
-        ? new Points(pointsOf(drawing), this.#material)
-        : new Mesh(facesOf(drawing), this.#material);
-    drawn.position.set(...target);
+  #drop(id: number): void {
+    const drawn = this.#drawn.get(id);
+    drawn?.geometry.dispose();
+    drawn?.removeFromParent();
+    this.#drawn.delete(id);
+  }
+
+  #draw(drawing: Drawing): void {
+    const geometry = geometryOf(drawing);
+    const drawn = drawing.form === "points" ? new Points(geometry, this.#material) : new Mesh(geometry, this.#material);
+    drawn.position.set(...drawing.origin);
     drawn.frustumCulled = false;
-    this.#drawn = drawn;
+    drawn.onBeforeRender = () => {
+      const { direct, clipMin, clipMax } = this.#material.uniforms;
+      const { clip } = this.#look;
+      direct!.value = drawing.direct ? 1 : 0;
+      clipMin!.value.set(...cornerOf(clip?.min, drawing.origin, -FAR));
+      clipMax!.value.set(...cornerOf(clip?.max, drawing.origin, FAR));
+      this.#material.uniformsNeedUpdate = true;
+    };
+    this.#drawn.set(drawing.id, drawn);
     this.add(drawn);
-    this.#clip();
-  }
-
-  /** The box, relative to the origin of what is drawn. */
-  #clip(): void {
-    const { clip } = this.#look;
-    const origin = this.#drawing?.origin ?? [0, 0, 0];
-    const { clipMin, clipMax } = this.#material.uniforms;
-    for (const [uniform, corner] of [
-      [clipMin, clip?.min],
-      [clipMax, clip?.max],
-    ] as const) {
-      const far = uniform === clipMin ? -3.4e38 : 3.4e38;
-      uniform!.value.set(
-        ...([0, 1, 2].map((k) => (corner === undefined ? far : corner[k]! - origin[k]!)) as [number, number, number]),
-      );
-    }
   }
 }
 
-function pointsOf({ positions, values, seeds, radii }: Drawing): BufferGeometry {
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(positions, 3));
-  geometry.setAttribute("value", new BufferAttribute(values, 1));
-  geometry.setAttribute("seed", new BufferAttribute(seeds, 1));
-  geometry.setAttribute("radius", new BufferAttribute(radii, 1));
-  return geometry;
-}
+const FAR = 3.4e38;
 
-function facesOf(drawing: Drawing): BufferGeometry {
-  if (drawing.form === "lines") return linesOf(drawing);
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(drawing.positions, 3));
-  geometry.setAttribute("normal", new BufferAttribute(drawing.normals!, 3));
-  geometry.setAttribute("value", new BufferAttribute(drawing.values, 1));
-  geometry.setAttribute("seed", new BufferAttribute(drawing.seeds, 1));
-  geometry.setIndex(new BufferAttribute(drawing.index, 1));
-  return geometry;
-}
+/** A corner of the clipping box, relative to the origin of what is drawn. */
+const cornerOf = (corner: Vector | undefined, origin: Vector, far: number): [number, number, number] =>
+  corner === undefined ? [far, far, far] : [corner[0] - origin[0], corner[1] - origin[1], corner[2] - origin[2]];
 
-function linesOf({ positions, index, values, seeds, radii }: Drawing): InstancedBufferGeometry {
-  const count = index.length / 2;
-  const [from, to] = [new Float32Array(3 * count), new Float32Array(3 * count)];
-  const [value, radius, seed] = [new Float32Array(2 * count), new Float32Array(2 * count), new Float32Array(count)];
-  for (let line = 0; line < count; line++) {
-    const [a, b] = [index[2 * line]!, index[2 * line + 1]!];
-    for (let k = 0; k < 3; k++) {
-      from[3 * line + k] = positions[3 * a + k]!;
-      to[3 * line + k] = positions[3 * b + k]!;
-    }
-    value[2 * line] = values[a]!;
-    value[2 * line + 1] = values[b]!;
-    radius[2 * line] = radii[a]!;
-    radius[2 * line + 1] = radii[b]!;
-    seed[line] = seeds[a]!;
+/** Of lines each is an instance of one rectangle; `corner.x` says which end, `corner.y` which side. */
+function geometryOf({ form, columns, index }: Drawing): BufferGeometry {
+  if (form !== "lines") {
+    const geometry = new BufferGeometry();
+    for (const { name, width, values } of columns) geometry.setAttribute(name, new BufferAttribute(values, width));
+    if (index !== undefined) geometry.setIndex(new BufferAttribute(index, 1));
+    return geometry;
   }
   const geometry = new InstancedBufferGeometry();
-  geometry.instanceCount = count;
   geometry.setAttribute("corner", new BufferAttribute(Float32Array.of(0, -1, 1, -1, 1, 1, 0, 1), 2));
   geometry.setIndex([0, 1, 2, 0, 2, 3]);
-  geometry.setAttribute("from", new InstancedBufferAttribute(from, 3));
-  geometry.setAttribute("to", new InstancedBufferAttribute(to, 3));
-  geometry.setAttribute("lineValue", new InstancedBufferAttribute(value, 2));
-  geometry.setAttribute("lineRadius", new InstancedBufferAttribute(radius, 2));
-  geometry.setAttribute("seed", new InstancedBufferAttribute(seed, 1));
+  for (const { name, width, values } of columns)
+    geometry.setAttribute(name, new InstancedBufferAttribute(values, width));
+  geometry.instanceCount = columns[0]!.values.length / columns[0]!.width;
   return geometry;
 }
 

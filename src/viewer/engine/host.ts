@@ -1,0 +1,53 @@
+/** The worker's side of a dataset that is shown elsewhere: it opens, reads, decodes and packs, and tells what has changed. */
+import type { Schema } from "../../model/vectors.js";
+import { type Channel, connect, type Port } from "../../worker/channel.js";
+import { PortableError } from "../../worker/message.js";
+import { buffersOf } from "./drawing.js";
+import { type FetchSide, fetchThrough } from "./fetch-bridge.js";
+import type { News, PageSide, WorkerSide } from "./protocol.js";
+import { openSource } from "./source.js";
+import { LocalStreamer } from "./streamer.js";
+
+/** Serves one dataset to the other side of a port. */
+export function host(port: Port): void {
+  let streamer: LocalStreamer | undefined;
+  let told: { schema?: Schema | undefined; legend: string; entries: number } = { legend: "", entries: 0 };
+
+  const report = (): void => {
+    if (streamer === undefined) return;
+    const { schema, colouring, legend, timeline } = streamer;
+    const seen = JSON.stringify([legend.low, legend.high, legend.kinds.size]);
+    const steps = streamer.changes();
+    const news: News = {
+      status: streamer.status(),
+      known: schema === told.schema ? undefined : { schema, colouring },
+      legend: seen === told.legend ? undefined : legend,
+      entries: timeline.entries(told.entries),
+      steps,
+    };
+    told = { schema, legend: seen, entries: timeline.count };
+    channel.tell(
+      "news",
+      news,
+      steps.flatMap(({ add }) => (add === undefined ? [] : buffersOf(add))),
+    );
+  };
+
+  const handlers: WorkerSide = {
+    async open({ source, asks, ...change }, signal) {
+      const { dataset, traffic } = await openSource(source, {
+        fetch: asks ? fetchThrough(channel as unknown as Channel<FetchSide>) : undefined,
+        signal,
+      });
+      const onError = (error: Error): void => channel.tell("failed", PortableError.from(error));
+      streamer = new LocalStreamer(dataset, { ...change, onChange: report, onProgress: report, onError }, traffic);
+      return streamer.about;
+    },
+    look: (view) => streamer!.look(view),
+    set: (change) => streamer!.set(change),
+    pick: (at) => streamer!.pick(at),
+    groups: () => streamer!.groups(),
+    exported: (what) => streamer!.exported(what),
+  };
+  const channel: Channel<PageSide> = connect(port, handlers);
+}

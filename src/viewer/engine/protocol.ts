@@ -1,0 +1,51 @@
+/**
+ * What a page and the worker that reads for it say to each other (src/worker/channel.ts): the page is `RemoteStreamer`, the worker is
+ * `host`. Drawings are handed over, everything else is copied.
+ *
+ *   page → worker   open, look, set, pick, groups, exported
+ *   worker → page   news, failed; fetch, pull and stop where the caller has a fetch of its own
+ */
+import type { ObjectGroup, Schema } from "../../model/vectors.js";
+import type { Colouring, Legend } from "../../scene/colouring.js";
+import type { PortableError } from "../../worker/message.js";
+import type { EngineOptions, Status } from "./engine.js";
+import type { FetchSide } from "./fetch-bridge.js";
+import type { Step } from "./packing.js";
+import type { Pointed } from "./pick.js";
+import type { Picked } from "./picked.js";
+import type { Source } from "./source.js";
+import type { About, Change, Exported } from "./streamer.js";
+import type { Entry } from "./timeline.js";
+import type { View } from "./view.js";
+
+/** What is to be opened, and how it is shown at first. */
+export interface Opened extends Change, Pick<EngineOptions, "memory"> {
+  readonly source: Source;
+  /** Requests go through the page. */
+  readonly asks: boolean;
+}
+
+/** What has changed; what is not there is as it was. */
+export interface News {
+  readonly status: Status;
+  readonly known?: { readonly schema: Schema | undefined; readonly colouring: Colouring } | undefined;
+  readonly legend?: Legend | undefined;
+  readonly entries: readonly Entry[];
+  readonly steps: readonly Step[];
+}
+
+/** What the worker does for the page. */
+export type WorkerSide = {
+  open(opened: Opened, signal: AbortSignal): Promise<About>;
+  look(view: View): Promise<void>;
+  set(change: Change): void;
+  pick(at: Pointed): Promise<Picked | undefined>;
+  groups(): Promise<readonly ObjectGroup[]>;
+  exported(what: Exported): Promise<Uint8Array>;
+};
+
+/** What the page does for the worker. */
+export type PageSide = FetchSide & {
+  news(news: News): void;
+  failed(error: PortableError): void;
+};

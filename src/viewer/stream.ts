@@ -1,0 +1,66 @@
+/**
+ * Data to be drawn, read in a worker of its own. Where a worker cannot be (a page from file://, a policy that forbids it, a program
+ * without workers), all of it runs in this thread, with the same answers.
+ */
+import { Unsupported } from "../errors.js";
+import type { VectorDataset } from "../model/vectors.js";
+import type { Fetch } from "../store/send.js";
+import type { EngineOptions } from "./engine/engine.js";
+import { RemoteStreamer } from "./engine/remote.js";
+import type { Source } from "./engine/source.js";
+import { LocalStreamer, type Streamer } from "./engine/streamer.js";
+
+/** How data are reached, and what whoever draws them wants to know. */
+export interface StreamOptions extends EngineOptions {
+  /** Asked in the page's thread, for every request; the platform's, in the worker, unless told. */
+  readonly fetch?: Fetch | undefined;
+  /** The worker's program, where it does not lie beside the viewer's (`octavo/dist/viewer/worker.js`); false: no worker. */
+  readonly worker?: string | URL | false | undefined;
+}
+
+/** Opens a source where it is read. A dataset that is open already stays where it is. */
+export async function stream(source: Source | VectorDataset, options: StreamOptions = {}): Promise<Streamer> {
+  options.signal?.throwIfAborted();
+  if (typeof source === "object" && "kind" in source) return new LocalStreamer(source, options);
+  const worker = options.worker === false ? undefined : await started(options.worker);
+  if (worker === undefined) {
+    const { openSource } = await import("./engine/source.js");
+    const { dataset, traffic } = await openSource(source, options);
+    return new LocalStreamer(dataset, options, traffic);
+  }
+  let streamer: RemoteStreamer | undefined;
+  const opening = RemoteStreamer.open(worker, source, options, () => worker.terminate());
+  const died = new Promise<never>((_, reject) => {
+    worker.onerror = ({ message }) => {
+      const error = new Unsupported(`the worker of the viewer died: ${message || "nobody said why"}`, {
+        reason: "worker-died",
+      });
+      if (streamer !== undefined) options.onError?.(error);
+      streamer?.dispose();
+      reject(error);
+    };
+  });
+  streamer = await Promise.race([opening, died]);
+  return streamer;
+}
+
+/** A worker that has said that it is there; undefined where there can be none. */
+async function started(url: string | URL | undefined): Promise<Worker | undefined> {
+  try {
+    // Bundlers look for these words, and bring the worker along.
+    const worker =
+      url === undefined
+        ? new Worker(new URL("./worker.js", import.meta.url), { type: "module" })
+        : new Worker(url, { type: "module" });
+    return await new Promise((resolve) => {
+      worker.onmessage = () => resolve(worker);
+      worker.onerror = (event) => {
+        event.preventDefault();
+        worker.terminate();
+        resolve(undefined);
+      };
+    });
+  } catch {
+    return undefined;
+  }
+}
