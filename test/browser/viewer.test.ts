@@ -1,0 +1,63 @@
+/** The viewer in a real Chromium: every kind and format is opened, and what must be there is there. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { findChromium } from "./chromium.js";
+import { ABOVE, BETWEEN, FRONT, makeData, ON_A, ON_B } from "./viewer-data.js";
+import { type Colour, colourAt, GROUND, picture, type Site, site, type Viewer, viewer } from "./viewer-harness.js";
+
+const chromium = findChromium();
+const needed = process.env.CI === "true" || chromium !== undefined;
+const data = mkdtempSync(join(tmpdir(), "octavo-viewer-"));
+let served: Site;
+let own: Viewer;
+
+beforeAll(async () => {
+  if (!needed) return;
+  [served] = await Promise.all([site(chromium!, data), makeData(data)]);
+  own = await viewer(served);
+}, 120_000);
+afterAll(async () => {
+  await served?.close();
+  rmSync(data, { recursive: true, force: true });
+});
+afterEach(() => {
+  if (needed) expect(own.complaints()).toEqual([]);
+});
+
+/** What a place looks like. */
+const red = ([r, g, b]: Colour): boolean => r > 180 && g < 90 && b < 90;
+const blue = ([r, g, b]: Colour): boolean => b > 180 && r < 90 && g < 90;
+const plain = ([r, g, b]: Colour): boolean => b > 120 && g > 80 && r < b;
+
+const CASES: readonly (readonly [url: string, a: (colour: Colour) => boolean, b: (colour: Colour) => boolean])[] = [
+  ["points.zv", plain, plain],
+  ["lines.zv", red, blue],
+  ["polylines.zv", red, blue],
+  ["streamlines.zv", red, blue],
+  ["graph.zv", red, blue],
+  ["skeletons.zv", red, blue],
+  ["mesh.zv", plain, plain],
+  ["skeletons.precomputed", red, blue],
+  ["mesh.precomputed", plain, plain],
+  ["legacy.precomputed", plain, plain],
+  ["points.precomputed", plain, plain],
+  ["lines.precomputed", red, blue],
+  ["points.ptree", plain, plain],
+  ["fibres.trk", red, blue],
+  ["neuron.swc", red, blue],
+  ["mesh.obj", plain, plain],
+];
+
+describe.skipIf(!needed)("the viewer (needs Chromium on the PATH or in CHROMIUM)", { timeout: 60_000 }, () => {
+  test.each(CASES)("%s is drawn where it is", async (url, a, b) => {
+    await own.show({ layers: [{ url, look: { mark: 5 } }], camera: FRONT });
+    const drawn = await picture(own.page);
+    const at = (place: typeof ON_A) => colourAt(drawn, FRONT, place);
+    expect(await own.messages()).toEqual([]);
+    expect(at(ON_A)).toSatisfy(a);
+    expect(at(ON_B)).toSatisfy(b);
+    expect([at(BETWEEN), at(ABOVE)]).toEqual([GROUND, GROUND]);
+  });
+});
