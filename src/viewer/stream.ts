@@ -14,7 +14,7 @@ import { LocalStreamer, type Streamer } from "./engine/streamer.js";
 export interface StreamOptions extends EngineOptions {
   /** Asked in the page's thread, for every request; the platform's, in the worker, unless told. */
   readonly fetch?: Fetch | undefined;
-  /** The worker's program, where it does not lie beside the viewer's (`octavo/dist/viewer/worker.js`); false: no worker. */
+  /** The worker's program, where it is not in the place that the package has it in (`dist/page/worker.js`); false: no worker. */
   readonly worker?: string | URL | false | undefined;
 }
 
@@ -47,10 +47,10 @@ export async function stream(source: Source | VectorDataset, options: StreamOpti
 /** A worker that has said that it is there; undefined where there can be none. */
 async function started(url: string | URL | undefined): Promise<Worker | undefined> {
   try {
-    // Bundlers look for these words, and bring the worker along.
+    // Bundlers look for these words, and bring the worker along: the one of the page, which is in the package whole.
     const worker =
       url === undefined
-        ? new Worker(new URL("./worker.js", import.meta.url), { type: "module" })
+        ? new Worker(new URL("../page/worker.js", import.meta.url), { type: "module" })
         : new Worker(url, { type: "module" });
     return await new Promise((resolve) => {
       worker.onmessage = () => resolve(worker);

@@ -1,4 +1,4 @@
-/** What the viewer's worker runs: one dataset, opened and streamed for a page. Bundled into one file, as pages start it. */
+/** What the viewer's worker runs: one dataset, opened and streamed for a page. Built with the page (scripts/page.mjs). */
 import type { Port } from "../worker/channel.js";
 import { host } from "./engine/host.js";
 

@@ -58,6 +58,7 @@ const stage = start();
 function start(): Stage | undefined {
   try {
     return new Stage(place, {
+      worker: new URL("./worker.js", import.meta.url), // built beside the page
       background: GROUNDS[theme],
       onError: say,
       onPick: showPicked,
