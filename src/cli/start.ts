@@ -26,10 +26,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire, Module } from "node:module";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { cacheFolder } from "./cache-folder.js";
 
 declare const OCTAVO_BUILD: string; // scripts/build.mjs puts in the hash of command.cjs
 
@@ -54,13 +54,6 @@ script.runInThisContext()(main.exports, createRequire(command), main, command, _
 function keptFile(verb: string): string | undefined {
   if (!/^[a-z-]{1,20}$/.test(verb)) return undefined;
   return attempt(() => join(cacheFolder(), `${OCTAVO_BUILD}-${process.version}-${process.arch}-${verb}`));
-}
-
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME = "", LOCALAPPDATA = "" } = process.env;
-  if (XDG_CACHE_HOME.startsWith("/")) return join(XDG_CACHE_HOME, "octavo");
-  if (process.platform === "win32" && LOCALAPPDATA !== "") return join(LOCALAPPDATA, "octavo", "cache");
-  return join(homedir(), process.platform === "darwin" ? "Library/Caches" : ".cache", "octavo");
 }
 
 function readKept(path: string): Buffer | undefined {

@@ -13,6 +13,7 @@ export interface Entry {
 
 const CHANGE = "change a store as one transaction: add, take out, mend";
 const MANY = "many datasets become one; one becomes many";
+const LOOK = "look at it: in the browser, or as a picture";
 const WEB = "HTTP for browsers; addresses for Neuroglancer";
 const BARE = "sharded bytes by id; octrees over particles";
 const BESIDES = "a guided tour; completion for bash, zsh or fish";
@@ -55,9 +56,17 @@ export const verbs: readonly Entry[] = [
     load: async () => (await import("./publish.js")).publish,
   },
   {
+    name: "view",
+    operands: "URL…",
+    summary: "look at it in the browser",
+    together: LOOK,
+    load: async () => (await import("./view.js")).view,
+  },
+  {
     name: "render",
     operands: "URL OUT.png",
     summary: "a picture of it, drawn without a browser",
+    together: LOOK,
     load: async () => (await import("./render.js")).render,
   },
   {

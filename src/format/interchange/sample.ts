@@ -12,7 +12,7 @@ import { pickParts } from "./filter.js";
 import { numbered } from "./streamlines.js";
 import type { FileContent, FileSample, PieceIndex } from "./types.js";
 
-const VERTICES = 400_000;
+const VERTICES = 200_000;
 const PLACES = 256;
 const PIECES = 48; // a piece is some megabytes to read
 
