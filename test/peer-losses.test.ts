@@ -150,7 +150,7 @@ describe("Zarr", () => {
     await writeRegion(array, undefined, {
       shape: [4096],
       dtype: array.dtype,
-      data: Int32Array.from({ length: 4096 }, (_, i) => i % 100),
+      data: new Uint8Array(Int32Array.from({ length: 4096 }, (_, i) => i % 100).buffer),
     });
     const chunk = (await store.get(Key.of("c/0")))!;
     expect(chunk[2]! & 7).toBe(flag);

@@ -117,10 +117,10 @@ async function streamed(
   for (const other of further) lose(`the ${other} beside the ${geometry}`);
   const own =
     source.format === "zarr-vectors" ? await ownWords(source as ZarrVectors, formatVersion, reading, lose) : {};
-  const { binShape } = source.levels[0]!;
+  const { binShape, chunkShape } = source.levels[0]!;
   // Where nobody knows where things lie before they are read, chunks are chosen when everything is there. Files are like that, and are
   // read piece by piece, of which none is kept for long: most of the memory is the writer's.
-  const scattered = !binShape.every(Number.isFinite);
+  const scattered = ![...binShape, ...(chunkShape ?? [])].every(Number.isFinite);
   const headers = await source.headers(reading);
   const writer = await createZarrVectors(
     store,
@@ -130,8 +130,8 @@ async function streamed(
       axes: source.axes,
       crs: source.crs ?? undefined,
       dtype,
-      chunkShape: options.chunkShape ?? (scattered ? "auto" : source.levels[0]!.chunkShape),
-      binShape: !scattered && fits(options.chunkShape, binShape, source.levels[0]!.chunkShape) ? binShape : undefined,
+      chunkShape: options.chunkShape ?? (scattered ? "auto" : chunkShape),
+      binShape: !scattered && fits(options.chunkShape, binShape, chunkShape) ? binShape : undefined,
       objects: level.objects !== undefined || geometry !== "points",
       ids: options.ids ?? (formatVersion === "0.7.0" ? "preserve" : "sparse"),
       userMetadata: Object.keys(source.attributes).length > 0 ? source.attributes : undefined,

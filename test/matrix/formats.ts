@@ -108,6 +108,13 @@ const skeletons = {
   unit: NANOMETRE,
   adds: /^(label|big|o_big|o_(dir|color)_((ch)?\d|red|green|blue))$/,
 } as const;
+const meshes = {
+  geometry: { mesh: "mesh" },
+  object: skeletons.object,
+  group: skeletons.group,
+  unit: NANOMETRE,
+  adds: skeletons.adds,
+} as const;
 const annotations = {
   geometry: { points: "points", lines: "lines", polylines: "polylines", streamlines: "polylines" },
   vertex: of(["points"], each(single, small, halved, counted)),
@@ -152,6 +159,23 @@ export const ROWS: readonly Row[] = [
     options: { to: "precomputed", kind: "skeletons", sharded: true },
     ...skeletons,
   },
+  {
+    name: "meshes",
+    file: "m",
+    options: { to: "precomputed", kind: "meshes" },
+    ...meshes,
+    precision: 1e-3,
+    says: /coordinates, rounded to 16 bits/,
+  },
+  {
+    name: "meshes, sharded",
+    file: "ms",
+    options: { to: "precomputed", kind: "meshes", sharded: true },
+    ...meshes,
+    precision: 1e-3,
+    says: /coordinates, rounded to 16 bits/,
+  },
+  { name: "meshes, older form", file: "mo", options: { to: "precomputed", kind: "legacy-meshes" }, ...meshes },
   { name: "annotations", file: "n", options: { to: "precomputed", kind: "annotations" }, ...annotations },
   {
     name: "annotations, sharded",

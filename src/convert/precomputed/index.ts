@@ -18,7 +18,7 @@ const KINDS: { readonly [G in Geometry]: readonly Kind[] } = {
   streamlines: ["skeletons", "annotations"],
   graph: ["skeletons"],
   skeletons: ["skeletons"],
-  mesh: ["meshes"],
+  mesh: ["meshes", "legacy-meshes"],
   parametric: [],
 };
 
@@ -26,6 +26,7 @@ const TYPES: { readonly [kind in Kind]: readonly string[] } = {
   skeletons: ["neuroglancer_skeletons"],
   annotations: ["neuroglancer_annotations_v1"],
   meshes: ["neuroglancer_multilod_draco", "neuroglancer_legacy_mesh"],
+  "legacy-meshes": ["neuroglancer_multilod_draco", "neuroglancer_legacy_mesh"],
 };
 
 /** What a dataset becomes; Unsupported where that cannot be. */
@@ -58,6 +59,6 @@ export async function convertToPrecomputed(
 
 async function published(kind: Kind, publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
   if (kind === "skeletons") return (await import("./skeletons.js")).publishSkeletons(publication, store, at);
-  if (kind === "meshes") return (await import("./meshes.js")).publishMeshes(publication, store, at);
-  return (await import("./annotations.js")).publishAnnotations(publication, store, at);
+  if (kind === "annotations") return (await import("./annotations.js")).publishAnnotations(publication, store, at);
+  return (await import("./meshes.js")).publishMeshes(publication, store, at, kind === "legacy-meshes");
 }

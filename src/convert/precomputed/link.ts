@@ -6,7 +6,11 @@ import type { Location, LocationOptions } from "../../store/open.js";
 import { publishedAs } from "./index.js";
 import type { PublishOptions } from "./publication.js";
 
-const MEMBERS: { readonly [kind: string]: keyof InfoLinks & string } = { skeletons: "skeletons", meshes: "mesh" };
+const MEMBERS: { readonly [kind: string]: keyof InfoLinks & string } = {
+  skeletons: "skeletons",
+  meshes: "mesh",
+  "legacy-meshes": "mesh",
+};
 
 /** What links them once the target is there; that it can be is found out before anything is converted. */
 export async function linker(

@@ -1,6 +1,6 @@
 /**
- * Meshes of several resolutions, one for each object: the levels are made from the finest. The format holds no attributes of
- * vertices, and positions to 16 bits of the size of a cell.
+ * Meshes, one for each object: of several resolutions, whose levels are made from the finest and whose positions have 16 bits of the
+ * size of a cell; or of the older form, with positions as they are. Neither has attributes of vertices.
  */
 import { Unsupported } from "../../errors.js";
 import { createMeshes } from "../../format/precomputed/mesh/write.js";
@@ -21,7 +21,12 @@ import { Tally } from "./tally.js";
 
 const BYTES = 8; // that a vertex takes in Draco, with its faces, on all levels
 
-export async function publishMeshes(publication: Publication, store: Store, at: Prefix): Promise<ConvertReport> {
+export async function publishMeshes(
+  publication: Publication,
+  store: Store,
+  at: Prefix,
+  legacy: boolean,
+): Promise<ConvertReport> {
   const { source, geometry, level, schema, options, lose, note, reading, batchVertices } = publication;
   const { url: where } = source;
   if (level.objects === undefined || level.linkWidth !== 3)
@@ -30,12 +35,18 @@ export async function publishMeshes(publication: Publication, store: Store, at: 
     });
   for (const { name } of schema.vertex) lose(`the vertex attribute ${name}: meshes have none`);
   loseAttributes(publication);
-  if (source.levels.length > 1) lose(`its ${source.levels.length - 1} coarser levels: others are made from the finest`);
+  if (legacy && options.sharded === true)
+    throw new Unsupported("meshes of the older form cannot be in shards: nothing reads them there");
+  if (source.levels.length > 1)
+    lose(
+      `its ${source.levels.length - 1} coarser levels: ${legacy ? "the older form has one" : "others are made from the finest"}`,
+    );
   const transform = transformTo(source, options.resolution, note);
   const ids = await publishedIds(publication);
-  const sharding = shardingFor(publication, ids, BYTES, true);
   const segmentProperties = await publishTable(publication, ids, store, at);
-  const description = { transform, sharding, segmentProperties };
+  const description = legacy
+    ? ({ kind: "legacy", transform, segmentProperties } as const)
+    : { transform, sharding: shardingFor(publication, ids, BYTES, true), segmentProperties };
   const writer = await createMeshes(store, at, description, writingInto(store, publication));
   const tally = new Tally();
   try {
@@ -53,9 +64,17 @@ export async function publishMeshes(publication: Publication, store: Store, at: 
       }
     }
     tally.tell(ids.count, lose);
-    const { files, collapsed } = await writer.commit();
-    note("vertices of meshes are rounded to 16 bits of the size of their cell");
+    const { files, collapsed, cut, unused, moved } = await writer.commit();
+    const by = `by at most ${moved.toPrecision(2)}`;
+    if (moved > 0)
+      lose(
+        legacy
+          ? `coordinates, rounded to float32 nanometres ${by}`
+          : `coordinates, rounded to 16 bits of the size of a cell ${by}; --kind legacy-meshes keeps them`,
+      );
     if (collapsed > 0) lose(`${collapsed} faces that such rounding leaves no area`);
+    if (cut > 0) lose(`faces that cross the sides of cells: cut there, they are ${cut} more`);
+    if (unused > 0) lose(`${unused} vertices that no face has`);
     const { losses, notes } = publication;
     return { chunksCopied: 0, chunksRecoded: files, ...tally.counts(), losses, notes };
   } catch (error) {

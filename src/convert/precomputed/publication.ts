@@ -13,11 +13,14 @@ import type { Strictness } from "../losses.js";
 import { tableOf } from "./table.js";
 
 /** What geometry can become. */
-export const PUBLISHED = ["skeletons", "annotations", "meshes"] as const;
+export const PUBLISHED = ["skeletons", "annotations", "meshes", "legacy-meshes"] as const;
 
 /** What the target is to be, and how to get there. */
 export interface PublishOptions extends ReadOptions, Strictness {
-  /** By the geometry unless told: points and lines become annotations, meshes meshes, everything else skeletons. */
+  /**
+   * By the geometry unless told: points and lines become annotations, meshes meshes, everything else skeletons. "legacy-meshes" are
+   * those of the older form, which keeps float32 as they are, in one level and in files.
+   */
   readonly kind?: (typeof PUBLISHED)[number] | undefined;
   /** Into shards; by the number of objects unless told. */
   readonly sharded?: boolean | undefined;

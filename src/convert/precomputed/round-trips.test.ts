@@ -1,15 +1,17 @@
 /** Geometry of every kind to precomputed and back. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { at, published, stored, told } from "../../../test/precomputed-published.js";
+import { at, axes, published, stored, told } from "../../../test/precomputed-published.js";
 import { KINDS, scene } from "../../../test/zarr-vectors-scenes.js";
 import type { NumericArray } from "../../codec/types.js";
+import { diffDatasets } from "../../diff/datasets.js";
 import { ANNOTATION_TYPES } from "../../format/precomputed/annotation/info.js";
 import { createAnnotations, openAnnotations, precomputed } from "../../format/precomputed/index.js";
 import { openZarrVectors } from "../../format/zarr-vectors/index.js";
 import type { Batch, VectorDataset } from "../../model/vectors.js";
 import { memoryStore } from "../../store/memory.js";
 import { convertVectors } from "../vectors.js";
+import { convertToPrecomputed } from "./index.js";
 
 describe("round trips", () => {
   const lined = KINDS.filter((kind) => kind !== "points" && kind !== "mesh" && kind !== "lines");
@@ -138,5 +140,34 @@ describe("meshes", () => {
         "the vertex attribute uid: meshes have none",
       ].map((text) => expect.stringContaining(text)),
     );
+  });
+
+  it("are rounded, cut and left out, all of which is told; strict refuses", async () => {
+    const batch = scene("mesh", 7);
+    const source = await (await stored("mesh", batch)).commit();
+    const { dataset, report } = await published(source);
+    const [, by] = /rounded to 16 bits of the size of a cell by at most (\S+);/.exec(report.losses.join())!;
+    const same = { ignore: ["attributes", "levels"], places: 1 } as const;
+    expect((await diffDatasets(source, dataset, same)).equal).toBe(false);
+    expect(Number(by)).toBeGreaterThan(0);
+    const wide = Float32Array.from({ length: 12 }, (_, i) => i ** 2 / 7);
+    const faces = { width: 3, ends: Uint32Array.of(0, 1, 2), columns: new Map() };
+    const one = { positions: wide, ids: BigInt64Array.of(1n), objects: Int32Array.of(0), parts: Uint32Array.of(0, 4) };
+    const loose = await (await stored("mesh", { ...one, links: faces })).commit();
+    expect((await published(loose)).report.losses.join()).toContain("1 vertices that no face has");
+    await expect(convertToPrecomputed(loose, memoryStore(), at, { strict: true })).rejects.toThrow("16 bits");
+  });
+
+  it("of the older form are the same", async () => {
+    const source = await (await stored("mesh", scene("mesh", 7))).commit();
+    const { dataset, report } = await published(source, { kind: "legacy-meshes" });
+    expect((await diffDatasets(source, dataset, { ignore: ["attributes", "levels"] })).differences).toEqual([]);
+    expect(report.losses.join()).not.toContain("rounded");
+    const micro = axes.map((axis) => ({ ...axis, unit: "um" }));
+    const far = await (await stored("mesh", scene("mesh", 7), { axes: micro })).commit();
+    expect((await published(far, { kind: "legacy-meshes" })).report.losses.join()).toMatch(
+      /float32 nanometres by at most/,
+    );
+    await expect(published(source, { kind: "legacy-meshes", sharded: true })).rejects.toThrow("cannot be in shards");
   });
 });

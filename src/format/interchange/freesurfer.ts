@@ -20,6 +20,7 @@ import { withLimits } from "../../limits.js";
 import type { Sink } from "../../store/types.js";
 import { decodeBase64, encodeBase64 } from "./base64.js";
 import { type InputFile, whole } from "./file.js";
+import { inMillimetres } from "./millimetres.js";
 import { spoolIn } from "./spool.js";
 import { RAS_MM } from "./streamlines.js";
 import { columns, surfaceContent } from "./surface.js";
@@ -76,7 +77,8 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
   let [vertices, links, objects] = [0, 0, 0];
   for await (const { batch, first } of batches) {
     tellBatch(batch, losses);
-    await points.write(swapBytes(bytesOf(asFloat32(batch.positions, "a surface of FreeSurfer", losses)), 4));
+    const positions = inMillimetres(batch.positions, data.axes);
+    await points.write(swapBytes(bytesOf(asFloat32(positions, "a surface of FreeSurfer", losses)), 4));
     const ends = batch.links?.ends ?? new Uint32Array();
     await faces.write(swapBytes(bytesOf(Int32Array.from(ends, (end) => end + first)), 4));
     vertices += batch.positions.length / 3;

@@ -7,6 +7,7 @@ import { loadZlib } from "../../codec/zlib.js";
 import type { AttributeInfo } from "../../model/attributes.js";
 import type { Sink } from "../../store/types.js";
 import { encodeBase64 } from "./base64.js";
+import { inMillimetres } from "./millimetres.js";
 import { type Spool, spoolIn } from "./spool.js";
 import { FLOAT32, INT32 } from "./surface.js";
 import { asFloat32, batchesOf, lanes, lossesOf, OBJECT_ID, objectOfVertices, tellBatch } from "./surface-write.js";
@@ -31,7 +32,7 @@ export async function writeGifti(sink: Sink, data: FileData, options: WriteFileO
     const rows = batch.positions.length / 3;
     const columns = new Map(batch.vertexColumns);
     if (own.length > 0) columns.set(OBJECT_ID.name, { info: OBJECT_ID, values: objectOfVertices(batch) });
-    await points.write(bytesOf(asFloat32(batch.positions, "GIFTI", losses)));
+    await points.write(bytesOf(asFloat32(inMillimetres(batch.positions, data.axes), "GIFTI", losses)));
     for (const { lane, spool } of vertexData) await spool.write(bytesOf(lane.values(columns, rows)));
     const ends = batch.links?.ends ?? new Uint32Array();
     await faces.write(bytesOf(Int32Array.from(ends, (end) => end + first)));

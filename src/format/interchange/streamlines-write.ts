@@ -9,8 +9,8 @@ import type { NumericArray } from "../../codec/types.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { Axis, Batch, Domain, Positions } from "../../model/vectors.js";
-import { measureOf } from "../../space/units.js";
+import type { Batch, Domain, Positions } from "../../model/vectors.js";
+import { inMillimetres } from "./millimetres.js";
 import { trkHeaderOf, wholeTrkHeader } from "./trk-header.js";
 import { forward } from "./trk-space.js";
 import type { FileData, ImageSpace } from "./types.js";
@@ -75,19 +75,6 @@ export function rasOf({
     forward(toRas, out, 0, 3, out.length / 3, out, 0);
     return out;
   };
-}
-
-/** Millimetres per unit of the axis; an axis without a unit that is a length is taken for millimetres. */
-function millimetres({ unit }: Axis): number {
-  const measure = measureOf(unit);
-  return measure?.unit === "m" ? measure.scale / measureOf("mm")!.scale : 1;
-}
-
-/** Positions along these axes as millimetres. */
-function inMillimetres(positions: Positions, axes: readonly Axis[]): Positions {
-  const scales = axes.map(millimetres);
-  if (scales.every((scale) => scale === 1)) return positions;
-  return positions.map((value, i) => value * scales[i % 3]!) as Positions;
 }
 
 /** What of a schema such a file has no place for. */

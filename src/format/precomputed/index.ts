@@ -30,6 +30,7 @@ export {
 export { precomputed } from "./format.js";
 export { type InfoLinks, linkInfo } from "./link.js";
 export type { MeshDataset } from "./mesh/dataset.js";
+export type { MeshChanges } from "./mesh/encode.js";
 export type { MeshFragment } from "./mesh/fragment.js";
 export type { LegacyMeshInfo, MeshInfo, MultiMeshInfo } from "./mesh/info.js";
 export type { Mesh } from "./mesh/legacy.js";

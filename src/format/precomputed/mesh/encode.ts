@@ -6,7 +6,7 @@ import { concat } from "../../../bytes/concat.js";
 import type { DracoEncoder } from "../../../codec/draco-encode.js";
 import { Affine } from "../../../space/transform.js";
 import { type CellMesh, cellMesh, fragments, nodesOf } from "./cells.js";
-import { extentOf, gridAround } from "./grid.js";
+import { extentOf, gridAround, moved } from "./grid.js";
 import type { Mesh } from "./legacy.js";
 import { Manifest } from "./manifest.js";
 import { levelsOf } from "./simplify.js";
@@ -22,11 +22,21 @@ export interface MultiForm {
   readonly chunkShape: readonly number[] | undefined;
 }
 
-export interface EncodedMesh {
+/** What of a mesh is otherwise than it was given. */
+export interface MeshChanges {
+  /** Faces that are not there, as their corners fall together on the grid of the finest level. */
+  readonly collapsed: number;
+  /** Faces that there are more on the finest level, as others are cut at the sides of cells. */
+  readonly cut: number;
+  /** Vertices that are not there, as no face has them. */
+  readonly unused: number;
+  /** How far a vertex is moved along an axis at most: on the finest level in the units that are given, in the older form in nanometres. */
+  readonly moved: number;
+}
+
+export interface EncodedMesh extends MeshChanges {
   readonly manifest: Uint8Array;
   readonly fragments: Uint8Array;
-  /** Faces of the finest level whose corners fall together on its grid. */
-  readonly collapsed: number;
 }
 
 /** Of the coarsest level, about, and hence of a cell of any: a hundred kilobytes, worth a request. */
@@ -49,7 +59,9 @@ export async function encodeMesh(
   const { quantizationBits: bits, transform, chunkShape } = form;
   const { positions, faces } = usedVertices(given);
   const count = faces.length / 3;
-  const nothing = { manifest: Manifest.encode(NOTHING), fragments: new Uint8Array(), collapsed: count };
+  const unused = (given.positions.length - positions.length) / 3;
+  const manifest = Manifest.encode(NOTHING);
+  const nothing = { manifest, fragments: new Uint8Array(), collapsed: count, cut: 0, unused, moved: 0 };
   if (count === 0) return nothing;
 
   // Lengths are compared in nanometres, as the axes may have units of their own.
@@ -84,10 +96,14 @@ export async function encodeMesh(
     };
   });
   const { chunkShape: shape, gridOrigin } = grid;
+  const { collapsed, vertices, faces: stored } = lods[0]!;
   return {
     manifest: Manifest.encode({ chunkShape: shape, gridOrigin, lods: described }),
     fragments: concat(parts),
-    collapsed: lods[0]!.collapsed,
+    collapsed,
+    cut: stored.length / 3 - (count - collapsed),
+    unused,
+    moved: moved(positions, vertices, grid, bits),
   };
 }
 

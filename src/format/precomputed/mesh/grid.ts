@@ -64,6 +64,18 @@ function floor32(value: number): number {
   return near <= value ? near : Math.fround(value - Math.abs(value) * 2 ** -23 - 2 ** -149);
 }
 
+/** How far a vertex of lod 0 is at most along an axis from where it was; of more vertices there are only the steps. */
+export function moved(positions: Mesh["positions"], steps: Int32Array, grid: Grid, bits: number): number {
+  let furthest = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    const origin = grid.gridOrigin[axis]!;
+    const step = grid.chunkShape[axis]! / (2 ** bits - 1);
+    for (let i = axis; i < positions.length; i += 3)
+      furthest = Math.max(furthest, Math.abs(origin + step * steps[i]! - positions[i]!));
+  }
+  return furthest;
+}
+
 /** The vertices as steps of the grid of a lod. */
 export function quantize(positions: Mesh["positions"], grid: Grid, lod: number, bits: number): Int32Array {
   const steps = 2 ** bits - 1;

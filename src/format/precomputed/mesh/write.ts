@@ -13,7 +13,7 @@ import type { Store } from "../../../store/types.js";
 import { writeInfo } from "../info.js";
 import type { Sharding } from "../sharded/types.js";
 import { createValues, type ValueNames, type ValuesWritten, type WriteValuesOptions } from "../values.js";
-import { type EncodedMesh, encodeMesh } from "./encode.js";
+import { type EncodedMesh, encodeMesh, type MeshChanges } from "./encode.js";
 import { MeshInfo } from "./info.js";
 import { LegacyFragment, LegacyManifest, legacyNames, type Mesh } from "./legacy.js";
 import { multiNames } from "./read.js";
@@ -52,11 +52,8 @@ export type MeshDescription = MultiMeshDescription | LegacyMeshDescription;
 /** How to write them. */
 export type MeshWriteOptions = Pick<WriteValuesOptions, "signal" | "limits" | "maxMemory" | "scratch" | "overwrite">;
 
-/** What was written. */
-export interface MeshesWritten extends ValuesWritten {
-  /** Faces that are not there, as their corners fall together on the grid of the finest level. */
-  readonly collapsed: number;
-}
+/** What was written, and what of all meshes together is otherwise. */
+export interface MeshesWritten extends ValuesWritten, MeshChanges {}
 
 /** Meshes on their way into a store. */
 export interface MeshWriter {
@@ -82,18 +79,23 @@ export async function createMeshes(
   else if ((await store.stat(key, { signal })) !== undefined)
     throw new Conflict(`${store.url}/${key} is there already`, { where: `${store.url}/${key}` });
   const values = await createValues(store, at, form.info.sharding, { ...options, names: form.names });
-  let collapsed = 0;
+  let changes: MeshChanges = { collapsed: 0, cut: 0, unused: 0, moved: 0 };
   return {
     async put(id, mesh) {
       if (values.wants?.(id) === false) return;
       const encoded = await form.encode(id, mesh);
       await values.put(id, encoded.manifest, encoded.fragments);
-      collapsed += encoded.collapsed;
+      changes = {
+        collapsed: changes.collapsed + encoded.collapsed,
+        cut: changes.cut + encoded.cut,
+        unused: changes.unused + encoded.unused,
+        moved: Math.max(changes.moved, encoded.moved),
+      };
     },
     async commit() {
       const written = await values.commit();
       await writeInfo(store, at, MeshInfo.format(form.info), signal);
-      return { ...written, collapsed };
+      return { ...written, ...changes };
     },
     abort: () => values.abort(),
   };
@@ -117,7 +119,10 @@ function legacyForm({ segmentProperties, ...description }: LegacyMeshDescription
       const mesh = { positions: placed, faces };
       checkMesh(id, mesh);
       const fragments = LegacyFragment.encode(mesh);
-      return { manifest: LegacyManifest.encode([beforeOf(id)]), fragments, collapsed: 0 };
+      let moved = 0;
+      for (let i = 0; i < placed.length; i++) moved = Math.max(moved, Math.abs(Math.fround(placed[i]!) - placed[i]!));
+      const manifest = LegacyManifest.encode([beforeOf(id)]);
+      return { manifest, fragments, collapsed: 0, cut: 0, unused: 0, moved };
     },
   };
 }
