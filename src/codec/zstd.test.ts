@@ -254,6 +254,14 @@ describe("frames of the kernel", async () => {
       const same = encode(new Uint8Array(size).fill(7), 3, true);
       expect(same.length).toBeLessThan(40);
       expect(other.decompress(same, size)).toEqual(new Uint8Array(size).fill(7));
+      for (const byte of [1, 0, 9]) {
+        const cell = new Uint8Array(size).fill(byte);
+        cell.set([1, 0, 0, 0, size & 255, (size >> 8) & 255, size >> 16, 0]);
+        const behind = encode(cell, 3, true);
+        expect(behind.length).toBeLessThan(50);
+        expect(Buffer.compare(other.decompress(behind, size) as Uint8Array, cell)).toBe(0);
+        expect(Buffer.compare(decoder.decompress(behind, size, defaultLimits), cell)).toBe(0);
+      }
     }
   });
 

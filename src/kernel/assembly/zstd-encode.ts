@@ -1,6 +1,7 @@
 // Zstandard frames for numbers. What hardly repeats, such as coordinates, becomes Huffman codes alone: what a full encoder finds in it by its
 // search for matches is next to nothing, and the search takes most of its time. What repeats in part is searched (zstd-sequences.ts), and what
-// is one byte again and again is that byte. `scripts/kernel.mjs` compiles this file to ../zstd-encode-wasm.ts.
+// is one byte again and again, from its beginning or behind some bytes that say how many there are, is that byte. `scripts/kernel.mjs`
+// compiles this file to ../zstd-encode-wasm.ts.
 import { xxh64 } from "./xxh64";
 import { buildCodes, codes, writeWeights } from "./zstd-encode-tables";
 import { literalCount, literals, rep, restore, search, startSearch, writeSequences } from "./zstd-sequences";
@@ -11,16 +12,17 @@ const BLOCK: usize = 1 << 17;
 // Of 96 words, those that have come before: up to a few nothing is looked for, beyond many another encoder looks longer.
 const FEW: u32 = 3;
 const MANY: u32 = 64;
+const HEAD: u32 = 8; // bytes before what is one byte again and again
 const SLOTS_LOG = 14;
 const slots = memory.data(65536, 16); // 2 ** SLOTS_LOG words
 const counts = memory.data(4096, 16); // four tables of 256, so that equal bytes in a row need not wait for each other
 
 /** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has; 0 where most of it repeats. */
 export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i32 {
-  const again = repeats(src, size);
-  const constant = again > MANY && isConstant(src, size);
-  if (again > MANY && !constant) return 0;
-  const searched = again > FEW && !constant;
+  const constant = size > 2 * HEAD && isConstant(src + HEAD, size - HEAD);
+  const again: u32 = constant ? 0 : repeats(src, size);
+  if (again > MANY) return 0;
+  const searched = again > FEW;
   if (searched) startSearch(size);
   store<u32>(dst, 0xfd2fb528);
   const sizeCode: u32 = size < 256 ? 0 : size < 65792 ? 1 : 2;
@@ -31,29 +33,33 @@ export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i
   else store<u32>(to, <u32>size);
   to += 1 << sizeCode;
   const end = src + size;
-  for (let at = src; ; at += BLOCK) {
-    const last = end - at <= BLOCK;
-    const own = <u32>(last ? end - at : BLOCK);
-    let packed: u32 = own < 64 || constant ? 0 : block(src, at, own, to + 3, searched);
-    const type: u32 = constant ? 1 : packed === 0 ? 0 : 2;
-    const header = ((type === 2 ? packed : own) << 3) | (type << 1) | (last ? 1 : 0);
-    if (constant) {
-      store<u8>(to, load<u8>(at), 3);
-      packed = 1;
-    } else if (packed === 0) {
-      memory.copy(to + 3, at, own);
-      packed = own;
-    }
-    store<u16>(to, <u16>header);
-    store<u8>(to, <u8>(header >> 16), 2);
-    to += 3 + packed;
-    if (last) break;
+  for (let at = src; at < end; ) {
+    const head = constant && at === src && !isConstant(src, 2 * HEAD);
+    const own = head ? HEAD : <u32>min(end - at, BLOCK);
+    const type: u32 = head ? 0 : constant ? 1 : 2;
+    to += writeBlock(src, at, own, to, type, searched, at + own === end);
+    at += own;
   }
   if (checksum === 1) {
     store<u32>(to, <u32>xxh64(src, size));
     to += 4;
   }
   return <i32>(to - dst);
+}
+
+/** One block with its header, raw where its type says so or it would not be smaller. */
+function writeBlock(start: usize, src: usize, size: u32, dst: usize, type: u32, searched: bool, last: bool): u32 {
+  let packed: u32 = type === 1 ? 1 : type === 0 || size < 64 ? 0 : block(start, src, size, dst + 3, searched);
+  const own: u32 = packed === 0 ? 0 : type;
+  const header = ((own === 2 ? packed : size) << 3) | (own << 1) | (last ? 1 : 0);
+  if (own === 1) store<u8>(dst, load<u8>(src), 3);
+  else if (own === 0) {
+    memory.copy(dst + 3, src, size);
+    packed = size;
+  }
+  store<u16>(dst, <u16>header);
+  store<u8>(dst, <u8>(header >> 16), 2);
+  return 3 + packed;
 }
 
 function isConstant(at: usize, size: usize): bool {
