@@ -21,9 +21,11 @@ import {
   valuesOf,
 } from "../../scene/slice.js";
 import { channelAxis, type Volume, type VolumeLevel } from "../../scene/volume.js";
-import type { Pool } from "../../worker/pool.js";
+import type { Traffic } from "../engine/source.js";
+import { Timeline } from "../engine/timeline.js";
 import { sightOf, type View } from "../engine/view.js";
 import { type Cell, type Planned, planned } from "./plan.js";
+import { aboutVolume, type SliceStreamer, type VolumeAbout } from "./streamer.js";
 
 /** How slices look; all of it can be changed later with `set`. */
 export interface SliceLook {
@@ -43,8 +45,6 @@ export interface SliceLook {
 export interface SliceEngineOptions extends SliceLook {
   /** Bytes of decoded bricks that are kept: 256 MiB unless told. */
   readonly memory?: number | undefined;
-  /** Workers to decode in. */
-  readonly pool?: Pool | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Other pictures are to be drawn: ask `slices`. */
   readonly onChange?: (() => void) | undefined;
@@ -60,16 +60,19 @@ export interface SliceStatus {
   readonly bricks: number;
   readonly bytes: number;
   readonly missing: number;
+  /** What was asked for over the network, where somebody counts. */
+  readonly traffic?: Traffic | undefined;
 }
 
 /** A picture in space, and how often it has changed. */
 export interface PlacedSlice extends Slice {
+  /** The same as long as it is a picture of the same voxels. */
+  readonly id: number;
   readonly corners: readonly Vector[];
   readonly changes: number;
 }
 
-interface Picture extends Slice {
-  readonly corners: readonly Vector[];
+interface Picture extends PlacedSlice {
   changes: number;
   /** To be drawn from the beginning. */
   stale: boolean;
@@ -79,8 +82,11 @@ const MEMORY = 256 << 20;
 const TOGETHER = 16;
 const SOON = 50; // ms
 
-export class SliceEngine {
+export class SliceEngine implements SliceStreamer {
   readonly volume: Volume;
+  readonly about: VolumeAbout;
+  readonly timeline = new Timeline();
+  readonly #traffic: Traffic | undefined;
   #options: SliceEngineOptions;
   readonly #bricks = new Map<string, Brick>();
   readonly #underWay = new Map<string, { readonly work: AbortController; readonly done: Promise<void> }>();
@@ -90,13 +96,16 @@ export class SliceEngine {
   #asked = "";
   #running: Promise<void> = Promise.resolve();
   #turn = 0;
+  #last = 0; // picture
   #loading = false;
   #bytes = 0;
   #natural: readonly [number, number] | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(volume: Volume, options: SliceEngineOptions = {}) {
+  constructor(volume: Volume, options: SliceEngineOptions = {}, traffic?: Traffic) {
     this.volume = volume;
+    this.#traffic = traffic;
+    this.about = aboutVolume(volume);
     this.#options = options;
     options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
   }
@@ -109,9 +118,10 @@ export class SliceEngine {
   }
   get planes(): readonly Plane[] {
     const { min, max } = this.bounds;
-    return (
-      this.#options.planes ?? ([0, 1, 2] as const).map((axis) => ({ axis, position: (min[axis] + max[axis]) / 2 }))
-    );
+    const { planes } = this.#options;
+    // They may come from the address of a page.
+    if (planes !== undefined) return planes.filter(({ axis, position }) => axis in min && Number.isFinite(position));
+    return ([0, 1, 2] as const).map((axis) => ({ axis, position: (min[axis] + max[axis]) / 2 }));
   }
   /** The values that are black and white; what nearly all voxels lie between, once there are some. */
   get range(): readonly [number, number] {
@@ -125,6 +135,7 @@ export class SliceEngine {
     if ("channel" in change || this.labels !== before) this.#forget();
     for (const picture of this.#pictures) picture.stale = true;
     this.#asked = "";
+    this.#soon();
   }
 
   /** Reads what this view needs; resolves when it is there, or when another look took its place. */
@@ -168,6 +179,7 @@ export class SliceEngine {
       bricks: this.#bricks.size,
       bytes: this.#bytes,
       missing: this.#damaged.size,
+      traffic: this.#traffic,
     };
   }
 
@@ -205,7 +217,8 @@ export class SliceEngine {
       const known = before.get(keyOf({ plane, level, from, width, height }));
       if (known !== undefined) return known;
       const slice = { plane, level, from, width, height, pixels: new Uint8Array(4 * width * height) };
-      return { ...slice, corners: cornersOf(slice, this.volume.levels[level]!), changes: 0, stale: true };
+      const corners = cornersOf(slice, this.volume.levels[level]!);
+      return { ...slice, id: ++this.#last, corners, changes: 0, stale: true };
     });
   }
 
@@ -245,16 +258,19 @@ export class SliceEngine {
 
   async #fetch({ level, cell, key }: Cell, signal: AbortSignal): Promise<void> {
     const own = this.volume.levels[level]!;
+    this.timeline.add("read", { level, chunks: 1 });
     try {
       const brick = await readBrick(own, level, cell, { ...this.#options, labels: this.labels, signal });
       if (signal.aborted) return;
       this.#bricks.set(key, brick);
       this.#bytes += brick.values.byteLength;
+      this.timeline.add("piece", { level, bytes: this.#bytes });
       this.#arrived(brick);
     } catch (error) {
       if (signal.aborted) return;
       const told = error instanceof Error ? error : new Error(String(error));
       this.#damaged.set(key, told);
+      this.timeline.add("error", { level });
       this.#options.onError?.(told);
     }
   }
@@ -304,6 +320,7 @@ export class SliceEngine {
       if (this.#wanted.has(key)) continue;
       this.#bricks.delete(key);
       this.#bytes -= values.byteLength;
+      this.timeline.add("drop", { bytes: this.#bytes });
     }
   }
 
@@ -340,7 +357,7 @@ async function readBrick(
   { array, axes, brick, shape }: VolumeLevel,
   level: number,
   cell: Vector,
-  { channel = 0, pool, signal, labels }: SliceEngineOptions & { readonly labels: boolean },
+  { channel = 0, signal, labels }: SliceEngineOptions & { readonly labels: boolean },
 ): Promise<Brick> {
   const start = cell.map((at, k) => at * brick[k]!) as unknown as Vector;
   const size = start.map((from, k) => Math.min(brick[k]!, shape[k]! - from)) as unknown as Vector;
@@ -350,7 +367,7 @@ async function readBrick(
     const from = k >= 0 ? start[k]! : axis === other ? channel : 0;
     return { start: from, stop: from + (k >= 0 ? size[k]! : 1) };
   });
-  const read = await array.read(region, { signal, pool });
+  const read = await array.read(region, { signal });
   const steps = strides(read.shape);
   return {
     level,

@@ -27,8 +27,8 @@ export interface Planned {
 const PIXELS = Math.SQRT2;
 /** Bricks of one plane. */
 export const MOST = 512;
-/** Pixels of its picture. */
-const LARGEST = 1 << 22;
+/** Voxels along a side of its picture: what every graphics card takes. */
+const LONGEST = 4096;
 
 /** The level and the bricks of a plane; undefined where it is not seen. `bytes` is what they may take, decoded. */
 export function planned(
@@ -43,10 +43,10 @@ export function planned(
   for (let level = Math.max(0, fine); level < levels.length; level++) {
     const seen = seenAt(levels[level]!, level, plane, sight);
     if (seen === undefined) return undefined;
-    const pixels = (seen.to[0] - seen.from[0]) * (seen.to[1] - seen.from[1]);
+    const side = Math.max(seen.to[0] - seen.from[0], seen.to[1] - seen.from[1]);
     const { brick, array } = levels[level]!;
     const size = brick[0] * brick[1] * brick[2] * (array.dtype as { size: number }).size;
-    if (seen.cells.length <= MOST && pixels <= LARGEST && seen.cells.length * size <= bytes) return seen;
+    if (seen.cells.length <= MOST && side <= LONGEST && seen.cells.length * size <= bytes) return seen;
   }
   return undefined;
 }

@@ -59,14 +59,15 @@ interface Drawn {
 
 /** Add it to a scene, and call `update` whenever the camera has moved. */
 export class SliceObject extends Object3D {
-  readonly streamer: SliceStreamer;
+  /** Where the pictures come from. */
+  readonly engine: SliceStreamer;
   #look: SliceObjectLook;
   #drawn: Drawn[] = [];
   #factor = 1;
 
-  constructor(streamer: SliceStreamer, look: SliceObjectLook = {}) {
+  constructor(engine: SliceStreamer, look: SliceObjectLook = {}) {
     super();
-    this.streamer = streamer;
+    this.engine = engine;
     this.#look = look;
     this.set(look);
   }
@@ -77,7 +78,7 @@ export class SliceObject extends Object3D {
 
   /** Bounds in the space of the scene. */
   get bounds(): Bounds {
-    const { min, max } = this.streamer.about.bounds;
+    const { min, max } = this.engine.about.bounds;
     return { min: scaled(min, this.#factor), max: scaled(max, this.#factor) };
   }
 
@@ -95,7 +96,7 @@ export class SliceObject extends Object3D {
   set(change: SliceObjectLook): void {
     this.#look = { ...this.#look, ...change };
     const { opacity: _, clip: __, ...slices } = change;
-    if (Object.keys(slices).length > 0) this.streamer.set(slices);
+    if (Object.keys(slices).length > 0) this.engine.set(slices);
     for (const drawn of this.#drawn) this.#dress(drawn);
   }
 
@@ -109,22 +110,22 @@ export class SliceObject extends Object3D {
     const by = 1 / this.#factor;
     const own = { ...camera, target: scaled(camera.target, by), span: camera.span * by };
     const box = clip && { min: scaled(clip.min, by), max: scaled(clip.max, by) };
-    const looked = this.streamer.look({ ...view, camera: own, clip: box });
+    const looked = this.engine.look({ ...view, camera: own, clip: box });
     this.#draw();
     return looked;
   }
 
   override dispose(): void {
-    this.streamer.dispose();
+    this.engine.dispose();
     for (const drawn of this.#drawn.splice(0)) drop(drawn);
     this.removeFromParent();
   }
 
   #draw(): void {
-    const slices = this.streamer.slices();
+    const slices = this.engine.slices();
     const before = this.#drawn;
     this.#drawn = slices.map((slice) => {
-      const known = before.find((own) => sameFrame(own.slice, slice));
+      const known = before.find((own) => own.slice.id === slice.id);
       if (known === undefined) return this.#made(slice);
       if (known.changes !== slice.changes || known.slice.pixels !== slice.pixels) {
         known.texture.image.data = slice.pixels;
@@ -177,7 +178,9 @@ export class SliceObject extends Object3D {
     material.depthWrite = opacity >= 1;
     const side = (corner: Vector | undefined, far: number): Vector3 =>
       new Vector3(
-        ...([0, 1, 2].map((k) => (corner === undefined ? far : corner[k]! / this.#factor - origin[k]!)) as Vector),
+        ...([0, 1, 2].map((k) =>
+          corner === undefined ? far : corner[k]! / this.#factor - origin[k]!,
+        ) as unknown as Vector),
       );
     material.uniforms.clipMin!.value = side(clip?.min, -FAR);
     material.uniforms.clipMax!.value = side(clip?.max, FAR);
@@ -185,9 +188,6 @@ export class SliceObject extends Object3D {
 }
 
 const scaled = ([x, y, z]: Vector, by: number): Vector => [x * by, y * by, z * by];
-
-const sameFrame = (a: PlacedSlice, b: PlacedSlice): boolean =>
-  a.width === b.width && a.height === b.height && String(a.corners) === String(b.corners);
 
 function drop({ mesh, texture }: Drawn): void {
   texture.dispose();
