@@ -14,7 +14,7 @@ import {
   Legend,
   plain,
 } from "../scene/colouring.js";
-import { paletteNamed, stepsOf } from "../scene/palette.js";
+import { ABSENT, kindStepsOf, paletteNamed, stepsOf } from "../scene/palette.js";
 import { axesOfSpace, boundsIn, formOf, shapeOf } from "../scene/shape.js";
 import { FINE, Frame, type Picture } from "./frame.js";
 import { drawLegend, drawScaleBar } from "./furniture.js";
@@ -94,23 +94,26 @@ export async function render(
 
   const frame = Frame.of(width, height);
   const legend = Legend.empty();
+  const kinds = isCategorical(colouring) ? kindStepsOf() : undefined;
   let [vertices, direct] = [0, true];
   for await (const batch of selection.batches({ ...options, attributes })) {
     const shape = shapeOf(batch, axes, camera.target);
     const painted = coloured(batch, shape, colouring, legend);
-    direct = painted.direct;
+    direct = painted.direct || kinds !== undefined;
+    const values = kinds === undefined ? painted.values : painted.values.map((kind) => kinds[kind] ?? ABSENT);
     const sizes = { mark: mark * FINE, radius: radiusOf(batch, radius !== undefined) };
-    if (shape.form === "points") drawPoints(frame, lens, shape, painted.values, sizes);
-    else if (shape.form === "lines") drawLines(frame, lens, shape, painted.values, sizes, direct);
-    else drawTriangles(frame, lens, shape, painted.values, direct);
+    if (shape.form === "points") drawPoints(frame, lens, shape, values, sizes);
+    else if (shape.form === "lines") drawLines(frame, lens, shape, values, sizes, direct);
+    else drawTriangles(frame, lens, shape, values, direct);
     if (batch.repeats !== true) vertices += shape.objects.length;
   }
   const [low, high] = options.range ?? [legend.low, legend.high];
   const picture = Frame.picture(frame, { direct, steps, low, high, background });
   if (options.furniture !== false) {
     if (!perspective) drawScaleBar(picture, lens.scale / FINE, dataset.axes[axes[0]!]?.unit, background);
+    const colours = kinds && new Map([...legend.kinds].map(([kind, number]) => [kind, kinds[number]!]));
     if (colouring.by === "attribute" && (!direct || legend.kinds.size > 0))
-      drawLegend(picture, colouring.info, isCategorical(colouring) ? legend.kinds : { steps, low, high }, background);
+      drawLegend(picture, colouring.info, colours ?? { steps, low, high }, background);
   }
   return { ...picture, level, vertices };
 }

@@ -8,13 +8,14 @@
  * | "object"                      | one for each object                                                 |
  * | "fa", "vertex.fa", "object.n" | the value of an attribute, on a palette or as a kind of thing       |
  *
- * Values become one float32 per vertex: a number that a palette shows, or (`direct`) a colour 0xRRGGBB, which a float32 holds.
+ * Values become one float32 per vertex: a number that a palette shows, the number of a kind of thing, or (`direct`) a colour
+ * 0xRRGGBB, which a float32 holds.
  */
 import { halfToNumber } from "../bytes/half.js";
 import { InvalidInput } from "../errors.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
 import type { Batch, Domain, Schema } from "../model/vectors.js";
-import { ABSENT, categorical, colourNamed, colourOfId, PLAIN } from "./palette.js";
+import { ABSENT, colourNamed, colourOfId, KINDS, PLAIN } from "./palette.js";
 import { directionsOf, type Shape } from "./shape.js";
 
 /** By what vertices are coloured. */
@@ -53,8 +54,9 @@ export const attributesFor = (colouring: Colouring): string[] =>
   colouring.by === "attribute" ? [`${colouring.domain}.${colouring.info.name}`] : [];
 
 /** Whether values are kinds of things, each with a colour of its own, not numbers. */
-export const isCategorical = ({ info }: { readonly info: AttributeInfo }): boolean =>
-  info.categories !== undefined || ["string", "utf32", "bytes", "bool"].includes(info.dtype.kind);
+export const isCategorical = (colouring: Colouring): boolean =>
+  colouring.by === "attribute" &&
+  (colouring.info.categories !== undefined || ["string", "utf32", "bytes", "bool"].includes(colouring.info.dtype.kind));
 
 /** A float32 for each vertex, and what a legend needs. */
 export interface Coloured {
@@ -63,7 +65,7 @@ export interface Coloured {
   readonly direct: boolean;
 }
 
-/** What was met so far: numbers widen the range, kinds get their colours in the order in which they come. */
+/** What was met so far: numbers widen the range, kinds are numbered in the order in which they come. */
 export interface Legend {
   low: number;
   high: number;
@@ -73,13 +75,13 @@ export interface Legend {
 export const Legend = {
   empty: (): Legend => ({ low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY, kinds: new Map() }),
 
-  /** The colour of a kind of thing. */
+  /** The number of a kind of thing. */
   kind(legend: Legend, name: string): number {
     const known = legend.kinds.get(name);
     if (known !== undefined) return known;
-    const colour = categorical[legend.kinds.size % categorical.length]!;
-    if (legend.kinds.size < 4096) legend.kinds.set(name, colour);
-    return colour;
+    const number = legend.kinds.size % KINDS;
+    if (legend.kinds.size < 4096) legend.kinds.set(name, number);
+    return number;
   },
 };
 
@@ -96,7 +98,7 @@ export function coloured(
   const { domain, info } = colouring;
   const column = (domain === "vertex" ? batch.vertexColumns : batch.objectColumns).get(info.name);
   const rows = domain === "vertex" ? undefined : shape.objects;
-  if (isCategorical(colouring)) return { values: kinds(column, rows, count, legend), direct: true };
+  if (isCategorical(colouring)) return { values: kinds(column, rows, count, legend), direct: false };
   const values = numbers(column, rows, count);
   for (let v = 0; v < count; v++) {
     const value = values[v]!;
@@ -126,7 +128,7 @@ function byObject({ objects, ids }: Shape): Float32Array {
 }
 
 function kinds(column: Column | undefined, rows: Int32Array | undefined, count: number, legend: Legend): Float32Array {
-  const values = new Float32Array(count).fill(ABSENT);
+  const values = new Float32Array(count).fill(Number.NaN);
   if (column === undefined) return values;
   const { channels, categories } = column.info;
   for (let v = 0; v < count; v++) {

@@ -14,11 +14,18 @@ export const palettes: { readonly [name: string]: readonly number[] } = {
   grey: [0x1a1a1a, 0xf2f2f2],
 };
 
-/** For kinds of things, next to each other as different as can be. */
-export const categorical: readonly number[] = [
-  0x4e8ecb, 0xf28e2b, 0x59a14f, 0xd9534f, 0x9c6fc4, 0xe6c229, 0x48b8b8, 0xe78ac3, 0x9c755f, 0xa0b840, 0x6a7fdb,
-  0xb0b0b0,
-];
+/** The palettes for kinds of things, next to each other as different as can be; `safe` also without colour vision. */
+export const kindPalettes: { readonly [name: string]: readonly number[] } = {
+  bold: [
+    0x4e8ecb, 0xf28e2b, 0x59a14f, 0xd9534f, 0x9c6fc4, 0xe6c229, 0x48b8b8, 0xe78ac3, 0x9c755f, 0xa0b840, 0x6a7fdb,
+    0xb0b0b0,
+  ],
+  soft: [
+    0x9cc3e6, 0xf7c08a, 0xa8d3a0, 0xf0a8a5, 0xcbb3e0, 0xf0dd8c, 0x9edada, 0xf2c3df, 0xcdb3a5, 0xcfdb97, 0xb3bdec,
+    0xd0d0d0,
+  ],
+  safe: [0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x2f8fd0, 0xd55e00, 0xcc79a7, 0x999999],
+};
 
 /** For values that are absent. */
 export const ABSENT = 0x8a8a8a;
@@ -70,6 +77,15 @@ export function stepsOf(palette: readonly number[]): Uint32Array {
     const low = Math.min(Math.floor(at), palette.length - 2);
     return mixed(palette[low]!, palette[low + 1]!, at - low);
   });
+}
+
+/** Kinds that are counted before they begin again with the first colour: as often as each palette goes into it. */
+export const KINDS = 240;
+
+/** The colours of kinds of things, by their number: the palette, again and again. */
+export function kindStepsOf(name = "bold"): Uint32Array {
+  const palette = (Object.hasOwn(kindPalettes, name) ? kindPalettes[name] : undefined) ?? kindPalettes.bold!;
+  return Uint32Array.from({ length: STEPS }, (_, i) => palette[i % palette.length]!);
 }
 
 /** Of the way from a to b. */

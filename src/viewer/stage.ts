@@ -55,6 +55,8 @@ export class Stage {
   readonly #life = new AbortController();
   #frame = 0;
   #fitted = false;
+  /** What the camera was brought to by itself: it follows where that turns out to be larger, until somebody moves it. */
+  #follows: Bounds | undefined;
 
   constructor(element: HTMLElement, options: ViewerOptions = {}) {
     this.#element = element;
@@ -89,6 +91,7 @@ export class Stage {
   set camera(camera: Camera) {
     this.#camera = { ...camera, elevation: Math.max(-90, Math.min(90, camera.elevation)) };
     this.#fitted = true;
+    this.#follows = undefined;
     this.redraw();
   }
 
@@ -120,7 +123,7 @@ export class Stage {
     layer = { name, about: object.engine.about, object };
     this.layers.push(layer);
     this.#scene.add(object);
-    if (!this.#fitted) this.fit();
+    if (!this.#fitted) this.#follow();
     this.redraw();
     return layer;
   }
@@ -194,10 +197,16 @@ export class Stage {
     return { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
   }
 
+  #follow(): void {
+    this.fit();
+    this.#follows = this.bounds();
+  }
+
   #draw(): void {
-    this.#frame = 0;
     const { width, height } = this.#size();
     const { min, max } = this.bounds();
+    if (this.#follows !== undefined && JSON.stringify(this.#follows) !== JSON.stringify({ min, max })) this.#follow();
+    this.#frame = 0;
     const size = Math.hypot(...[0, 1, 2].map((k) => max[k]! - min[k]!)) || 1;
     this.#renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
     this.#renderer.setSize(width, height, false);

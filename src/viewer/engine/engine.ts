@@ -18,8 +18,8 @@ import type { LevelSource } from "../../model/source.js";
 import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
-import { type Form, sceneOf } from "../../scene/shape.js";
-import { attributesOf, batchOf, type Dress, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
+import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
+import { attributesOf, batchOf, type Dress, grown, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
 import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
 import { Timeline } from "./timeline.js";
 import { sightOf, type View } from "./view.js";
@@ -69,10 +69,12 @@ const MOST = 4; // times the budget, of what is read as a whole
 export class Engine {
   readonly dataset: VectorDataset;
   readonly axes: readonly number[];
-  readonly bounds: Bounds;
   readonly form: Form;
   readonly timeline = new Timeline();
   #options: EngineOptions;
+  /** What the dataset says that it fills; where it does not, what has come so far. */
+  #bounds: Bounds;
+  readonly #unbounded: boolean;
   #schema: Schema | undefined;
   #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false };
   #levels: readonly PlannedLevel[] = [];
@@ -93,10 +95,14 @@ export class Engine {
   constructor(dataset: VectorDataset, options: EngineOptions = {}) {
     this.dataset = dataset;
     this.#options = options;
-    ({ axes: this.axes, bounds: this.bounds, form: this.form } = sceneOf(dataset));
+    ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset));
+    this.#unbounded = boundsIn(dataset.bounds, this.axes) === undefined;
     options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
   }
 
+  get bounds(): Bounds {
+    return this.#bounds;
+  }
   get colouring(): Colouring {
     return this.#dress.colouring;
   }
@@ -322,6 +328,7 @@ export class Engine {
   }
 
   #put(piece: Piece): void {
+    if (this.#unbounded) this.#bounds = grown(this.#pieces.size === 0 ? undefined : this.#bounds, piece);
     this.#pieces.set(piece.key, piece);
     this.timeline.add("piece", { level: piece.level, vertices: piece.objects.length, bytes: this.#bytes() });
   }

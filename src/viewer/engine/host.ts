@@ -1,5 +1,6 @@
 /** The worker's side of a dataset that is shown elsewhere: it opens, reads, decodes and packs, and tells what has changed. */
 import type { Schema } from "../../model/vectors.js";
+import type { Bounds } from "../../scene/camera.js";
 import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
 import { buffersOf } from "./drawing.js";
@@ -11,21 +12,25 @@ import { LocalStreamer } from "./streamer.js";
 /** Serves one dataset to the other side of a port. */
 export function host(port: Port): void {
   let streamer: LocalStreamer | undefined;
-  let told: { schema?: Schema | undefined; legend: string; entries: number } = { legend: "", entries: 0 };
+  let told: { schema?: Schema | undefined; bounds?: Bounds; legend: string; entries: number } = {
+    legend: "",
+    entries: 0,
+  };
 
   const report = (): void => {
     if (streamer === undefined) return;
-    const { schema, colouring, legend, timeline } = streamer;
+    const { bounds, schema, colouring, legend, timeline } = streamer;
     const seen = JSON.stringify([legend.low, legend.high, legend.kinds.size]);
     const steps = streamer.changes();
     const news: News = {
       status: streamer.status(),
+      bounds: bounds === told.bounds ? undefined : bounds,
       known: schema === told.schema ? undefined : { schema, colouring },
       legend: seen === told.legend ? undefined : legend,
       entries: timeline.entries(told.entries),
       steps,
     };
-    told = { schema, legend: seen, entries: timeline.count };
+    told = { bounds, schema, legend: seen, entries: timeline.count };
     channel.tell(
       "news",
       news,
@@ -47,6 +52,7 @@ export function host(port: Port): void {
     set: (change) => streamer!.set(change),
     pick: (at) => streamer!.pick(at),
     groups: () => streamer!.groups(),
+    find: (id) => streamer!.find(id),
     exported: (what) => streamer!.exported(what),
   };
   const channel: Channel<PageSide> = connect(port, handlers);

@@ -2,6 +2,7 @@
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, VectorDataset } from "../../model/vectors.js";
 import type { Vector } from "../../scene/camera.js";
+import { axesOfSpace } from "../../scene/shape.js";
 import type { Hit } from "./pick.js";
 
 /** What was under the pointer. */
@@ -26,7 +27,7 @@ export async function pickedOf(
     const { vertex: infos } = await source.schema(options);
     const want = { positions: false, vertex: infos.map(({ name }) => name), fragment: [] };
     for await (const tile of source.tiles([piece.chunk], want, options)) tell(tile.vertexColumns, vertex, attributes);
-  }
+  } else tell(await columnsAt(dataset, piece.level, position, options), 0, attributes);
   const row = await rowOf(source.objects, piece, vertex, options);
   if (row === undefined || source.objects === undefined)
     return { level: piece.level, id: undefined, position, attributes };
@@ -61,7 +62,21 @@ async function rowOf(
   return owners.rows[0];
 }
 
-function tell(columns: Columns, row: number, out: Map<string, string>): void {
+/** Of what was read as a whole: the attributes of the vertex that is there. */
+async function columnsAt(dataset: VectorDataset, level: number, place: Vector, options: ReadOptions): Promise<Columns> {
+  const axes = axesOfSpace(dataset.axes);
+  const { vertex } = await dataset.schema(level, options);
+  if (vertex.length === 0 || axes.length !== dataset.axes.length) return new Map();
+  const near = Math.max(...place.map(Math.abs), 1) * 2 ** -20; // places were rounded to 32 bits
+  const box = [-near, near].flatMap((off) => axes.map((_, k) => place[axes.indexOf(k)]! + off));
+  const attributes = vertex.map(({ name }) => `vertex.${name}`);
+  const query = { level, box, clip: "vertices", limit: 1 } as const;
+  for await (const { vertexColumns } of dataset.select(query).batches({ ...options, attributes })) return vertexColumns;
+  return new Map();
+}
+
+/** Writes a row of columns down, for people. */
+export function tell(columns: Columns, row: number, out: Map<string, string>): void {
   for (const [name, { info, values }] of columns) {
     const own = Array.from({ length: Math.min(info.channels, 16) }, (_, k) => values[row * info.channels + k]);
     const texts = own.map((value) => info.categories?.[Number(value)] ?? String(value));

@@ -2,7 +2,7 @@
 import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource, Tile } from "../../model/source.js";
 import type { Batch } from "../../model/vectors.js";
-import type { Vector } from "../../scene/camera.js";
+import type { Bounds, Vector } from "../../scene/camera.js";
 import { attributesFor, type Colouring, coloured, type Legend } from "../../scene/colouring.js";
 import { type Shape, shapeOf } from "../../scene/shape.js";
 
@@ -56,6 +56,17 @@ export function pieceOf(
   const arrays = [shape.positions, shape.index, shape.objects, parts, values, ...(radius ? [radius] : [])];
   const bytes = arrays.reduce((sum, array) => sum + array.byteLength, 8 * shape.ids.length);
   return { ...shape, key, level: batch.level, chunk, parts, values, direct, radius, bytes };
+}
+
+/** Bounds that hold a piece as well. */
+export function grown(bounds: Bounds | undefined, { positions, origin }: Piece): Bounds {
+  const [min, max] = [[...(bounds?.min ?? [])], [...(bounds?.max ?? [])]];
+  for (let at = 0; at < positions.length; at++) {
+    const [axis, value] = [at % 3, positions[at]! + origin[at % 3]!];
+    if (!(value >= min[axis]!)) min[axis] = value;
+    if (!(value <= max[axis]!)) max[axis] = value;
+  }
+  return min.length === 3 ? ({ min, max } as unknown as Bounds) : { min: [0, 0, 0], max: [1, 1, 1] };
 }
 
 /** Whether it must be known which objects the vertices are of. */

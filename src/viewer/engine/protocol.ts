@@ -2,14 +2,16 @@
  * What a page and the worker that reads for it say to each other (src/worker/channel.ts): the page is `RemoteStreamer`, the worker is
  * `host`. Drawings are handed over, everything else is copied.
  *
- *   page → worker   open, look, set, pick, groups, exported
+ *   page → worker   open, look, set, pick, groups, find, exported
  *   worker → page   news, failed; fetch, pull and stop where the caller has a fetch of its own
  */
-import type { ObjectGroup, Schema } from "../../model/vectors.js";
+import type { Schema } from "../../model/vectors.js";
+import type { Bounds } from "../../scene/camera.js";
 import type { Colouring, Legend } from "../../scene/colouring.js";
 import type { PortableError } from "../../worker/message.js";
 import type { EngineOptions, Status } from "./engine.js";
 import type { FetchSide } from "./fetch-bridge.js";
+import type { Found, NamedGroup } from "./found.js";
 import type { Step } from "./packing.js";
 import type { Pointed } from "./pick.js";
 import type { Picked } from "./picked.js";
@@ -28,6 +30,7 @@ export interface Opened extends Change, Pick<EngineOptions, "memory"> {
 /** What has changed; what is not there is as it was. */
 export interface News {
   readonly status: Status;
+  readonly bounds?: Bounds | undefined;
   readonly known?: { readonly schema: Schema | undefined; readonly colouring: Colouring } | undefined;
   readonly legend?: Legend | undefined;
   readonly entries: readonly Entry[];
@@ -40,7 +43,8 @@ export type WorkerSide = {
   look(view: View): Promise<void>;
   set(change: Change): void;
   pick(at: Pointed): Promise<Picked | undefined>;
-  groups(): Promise<readonly ObjectGroup[]>;
+  groups(): Promise<readonly NamedGroup[]>;
+  find(id: bigint): Promise<Found | undefined>;
   exported(what: Exported): Promise<Uint8Array>;
 };
 

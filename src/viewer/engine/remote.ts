@@ -1,6 +1,6 @@
 /** A dataset that a worker opens, reads and decodes: this thread keeps what it is told of it, and the drawings that it is handed. */
 import { InvalidInput } from "../../errors.js";
-import type { ObjectGroup, Schema } from "../../model/vectors.js";
+import type { Schema } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
 import { type Colouring, Legend, plain } from "../../scene/colouring.js";
 import { type Form, sceneOf } from "../../scene/shape.js";
@@ -9,6 +9,7 @@ import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
 import type { EngineOptions, Status } from "./engine.js";
 import { type FetchSide, fetchServer } from "./fetch-bridge.js";
+import type { Found, NamedGroup } from "./found.js";
 import type { Step } from "./packing.js";
 import type { Pointed } from "./pick.js";
 import type { Picked } from "./picked.js";
@@ -28,12 +29,12 @@ const FRAME = 16; // ms: looks in between are not sent
 export class RemoteStreamer implements Streamer {
   readonly about: About;
   readonly axes: readonly number[];
-  readonly bounds: Bounds;
   readonly form: Form;
   readonly timeline = new Timeline();
   readonly #options: EngineOptions;
   readonly #channel: Channel<WorkerSide>;
   readonly #end: () => void;
+  #bounds: Bounds;
   #schema: Schema | undefined;
   #colouring: Colouring = plain;
   #legend: Legend = Legend.empty();
@@ -48,7 +49,7 @@ export class RemoteStreamer implements Streamer {
   private constructor(about: About, options: EngineOptions, channel: Channel<WorkerSide>, end: () => void) {
     this.about = about;
     this.#options = options;
-    ({ axes: this.axes, bounds: this.bounds, form: this.form } = sceneOf(about));
+    ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(about));
     this.#channel = channel;
     this.#end = end;
   }
@@ -83,6 +84,9 @@ export class RemoteStreamer implements Streamer {
     return streamer;
   }
 
+  get bounds(): Bounds {
+    return this.#bounds;
+  }
   get colouring(): Colouring {
     return this.#colouring;
   }
@@ -119,8 +123,12 @@ export class RemoteStreamer implements Streamer {
     return this.#channel.call("pick", at);
   }
 
-  groups(): Promise<readonly ObjectGroup[]> {
+  groups(): Promise<readonly NamedGroup[]> {
     return this.#channel.call("groups", undefined);
+  }
+
+  find(id: bigint): Promise<Found | undefined> {
+    return this.#channel.call("find", id);
   }
 
   exported({ as, query }: Exported): Promise<Uint8Array> {
@@ -151,8 +159,9 @@ export class RemoteStreamer implements Streamer {
     }
   }
 
-  #take({ status, known, legend, entries, steps }: News): void {
+  #take({ status, bounds, known, legend, entries, steps }: News): void {
     this.#status = status;
+    if (bounds !== undefined) this.#bounds = bounds;
     if (known !== undefined) ({ schema: this.#schema, colouring: this.#colouring } = known);
     if (legend !== undefined) this.#legend = legend;
     this.timeline.take(entries);

@@ -2,12 +2,13 @@
  * A dataset as whoever draws it sees it, wherever it is read: in this thread (`LocalStreamer`: an engine beside the dataset) or in
  * a worker (`RemoteStreamer`, which has a LocalStreamer on its other side). Both answer the same.
  */
-import type { ObjectGroup, Query, Schema, VectorDataset } from "../../model/vectors.js";
+import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
 import type { Colouring, Legend } from "../../scene/colouring.js";
 import type { Form } from "../../scene/shape.js";
 import { Engine, type EngineOptions, type Filter, type Status } from "./engine.js";
 import { exported } from "./exported.js";
+import { type Found, foundObject, type NamedGroup, namedGroups } from "./found.js";
 import { packing, type Step } from "./packing.js";
 import { hitAt, type Pointed } from "./pick.js";
 import { type Picked, pickedOf } from "./picked.js";
@@ -36,6 +37,7 @@ export interface Streamer {
   readonly about: About;
   /** Which axes of the data are x, y and z. */
   readonly axes: readonly number[];
+  /** What the data fill; where they do not say so, what has come so far. */
   readonly bounds: Bounds;
   readonly form: Form;
   readonly colouring: Colouring;
@@ -54,7 +56,9 @@ export interface Streamer {
   /** What somebody pointed at. */
   pick(at: Pointed): Promise<Picked | undefined>;
   /** The groups of objects that there are. */
-  groups(): Promise<readonly ObjectGroup[]>;
+  groups(): Promise<readonly NamedGroup[]>;
+  /** An object by its id; undefined where there is none. */
+  find(id: bigint): Promise<Found | undefined>;
   /** A part of the data as a file of this kind. */
   exported(what: Exported): Promise<Uint8Array>;
   /** Ends every request, and gives back all that it holds. */
@@ -131,8 +135,12 @@ export class LocalStreamer implements Streamer {
     return hit && (await pickedOf(this.#engine.dataset, hit));
   }
 
-  groups(): Promise<readonly ObjectGroup[]> {
-    return this.#engine.dataset.groups();
+  groups(): Promise<readonly NamedGroup[]> {
+    return namedGroups(this.#engine.dataset);
+  }
+
+  find(id: bigint): Promise<Found | undefined> {
+    return foundObject(this.#engine.dataset, this.#engine.axes, id);
   }
 
   exported({ as, query }: Exported): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 /** The controls of one layer: what is shown of it, in which colours. */
 import type { Schema } from "../../model/vectors.js";
 import { isCategorical } from "../../scene/colouring.js";
-import { cssOf, PLAIN, palettes } from "../../scene/palette.js";
+import { cssOf, kindStepsOf, PLAIN, palettes } from "../../scene/palette.js";
 import { shown } from "../../scene/scale-bar.js";
 import type { Layer } from "../stage.js";
 import type { Look } from "../three/object.js";
@@ -177,9 +177,10 @@ function legendOf({ object, name }: Layer, set: (change: Look) => void): HTMLEle
   if (colouring.by !== "attribute") return [];
   if (isCategorical(colouring)) {
     const list = h("ul", { className: "kinds", label: `Kinds of ${colouring.info.name}` });
-    for (const [kind, colour] of [...legend.kinds].slice(0, KINDS))
+    const steps = kindStepsOf(object.look.palette);
+    for (const [kind, number] of [...legend.kinds].slice(0, KINDS))
       list.append(
-        h("li", { title: kind }, h("span", { className: "swatch", css: `background:${cssOf(colour)}` }), kind),
+        h("li", { title: kind }, h("span", { className: "swatch", css: `background:${cssOf(steps[number]!)}` }), kind),
       );
     return [list];
   }

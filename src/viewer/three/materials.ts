@@ -13,7 +13,7 @@ import {
   Vector2,
   Vector3,
 } from "three";
-import { ABSENT, stepsOf } from "../../scene/palette.js";
+import { ABSENT } from "../../scene/palette.js";
 import type { Form } from "../../scene/shape.js";
 
 const COLOUR = /* glsl */ `
@@ -126,8 +126,8 @@ const SHADERS = {
   triangles: [TRIANGLES_VERTEX, TRIANGLES_FRAGMENT],
 } as const;
 
-export function paletteTexture(palette: readonly number[]): DataTexture {
-  const steps = stepsOf(palette);
+/** Of 256 colours. */
+export function paletteTexture(steps: Uint32Array): DataTexture {
   const pixels = new Uint8Array(4 * steps.length);
   for (const [i, colour] of steps.entries()) pixels.set([colour >> 16, (colour >> 8) & 255, colour & 255, 255], 4 * i);
   const texture = new DataTexture(pixels, steps.length, 1, RGBAFormat, UnsignedByteType);
@@ -139,14 +139,14 @@ export function paletteTexture(palette: readonly number[]): DataTexture {
 
 const FAR = 3.4e38;
 
-export function materialFor(form: Form, palette: readonly number[]): ShaderMaterial {
+export function materialFor(form: Form): ShaderMaterial {
   const [vertexShader, fragmentShader] = SHADERS[form];
   return new ShaderMaterial({
     vertexShader,
     fragmentShader,
     side: DoubleSide,
     uniforms: {
-      palette: { value: paletteTexture(palette) },
+      palette: { value: undefined },
       low: { value: 0 },
       high: { value: 1 },
       direct: { value: 1 },

@@ -15,7 +15,8 @@ import {
 } from "three";
 import type { VectorDataset } from "../../model/vectors.js";
 import { type Bounds, FIELD, middle, type Vector } from "../../scene/camera.js";
-import { paletteNamed } from "../../scene/palette.js";
+import { isCategorical } from "../../scene/colouring.js";
+import { kindStepsOf, paletteNamed, stepsOf } from "../../scene/palette.js";
 import { buffersOf, type Drawing } from "../engine/drawing.js";
 import type { Filter } from "../engine/engine.js";
 import type { Step } from "../engine/packing.js";
@@ -33,6 +34,7 @@ export interface Look {
   readonly opacity?: number | undefined;
   /** "#ff8800", "orientation", "object" or an attribute. */
   readonly color?: string | undefined;
+  /** Of numbers "viridis", "inferno" …; of kinds of things "bold", "soft" or "safe". */
   readonly palette?: string | undefined;
   /** The values at the ends of the palette; those of the data unless told. */
   readonly range?: readonly [number, number] | undefined;
@@ -63,15 +65,16 @@ export class VectorObject extends Object3D {
   readonly #drawn = new Map<number, Mesh | Points>();
   readonly #waiting: Step[] = [];
   #look: Look;
+  #palette = "";
   #view: View | undefined;
 
   /** Of a dataset that is open: it is read in this thread. `VectorObject.open` reads in a worker. */
   constructor(data: VectorDataset | Streamer, options: VectorObjectOptions = {}) {
     super();
     this.#options = options;
-    this.#look = options;
+    this.#look = lookOf(options);
     this.engine = "look" in data ? data : new LocalStreamer(data, options);
-    this.#material = materialFor(this.engine.form, paletteNamed(options.palette ?? "viridis"));
+    this.#material = materialFor(this.engine.form);
     this.set({});
   }
 
@@ -92,14 +95,10 @@ export class VectorObject extends Object3D {
   /** Changes how it looks; what is not named stays. */
   set(change: Look): void {
     this.#look = { ...this.#look, ...change };
-    const { color, filter, detail, palette, opacity = 1, mark = 2, subset = 1 } = this.#look;
+    const { color, filter, detail, opacity = 1, mark = 2, subset = 1 } = this.#look;
     if ("color" in change || "filter" in change) this.engine.set({ color, filter, detail });
     else if ("detail" in change) this.engine.set({ detail });
     const { uniforms } = this.#material;
-    if ("palette" in change) {
-      uniforms.palette!.value.dispose();
-      uniforms.palette!.value = paletteTexture(paletteNamed(palette ?? "viridis"));
-    }
     uniforms.opacity!.value = opacity;
     uniforms.mark!.value = mark;
     uniforms.subset!.value = subset;
@@ -119,13 +118,27 @@ export class VectorObject extends Object3D {
     this.#view = view;
     this.#take();
     const { uniforms } = this.#material;
-    const { legend } = this.engine;
-    const [low, high] = this.#look.range ?? [legend.low, legend.high];
+    const { legend, colouring } = this.engine;
+    const kinds = isCategorical(colouring);
+    this.#setPalette(kinds);
+    const [low, high] = kinds ? [0, 255] : (this.#look.range ?? [legend.low, legend.high]);
     uniforms.low!.value = Number.isFinite(low) ? low : 0;
     uniforms.high!.value = Number.isFinite(high) ? high : 1;
     uniforms.pixelsPerUnit!.value = view.height / view.camera.span;
     uniforms.screen!.value.set(view.width, view.height);
     return this.engine.look(view);
+  }
+
+  /** Of kinds of things or of numbers, as it turns out that the values are. */
+  #setPalette(kinds: boolean): void {
+    const { palette } = this.#look;
+    const name = `${kinds} ${palette}`;
+    if (this.#palette === name) return;
+    this.#palette = name;
+    const steps = kinds ? kindStepsOf(palette) : stepsOf(paletteNamed(palette ?? "viridis"));
+    const uniform = this.#material.uniforms.palette!;
+    uniform.value?.dispose();
+    uniform.value = paletteTexture(steps);
   }
 
   /** What is at this pixel, of those of the last update. */
@@ -143,7 +156,7 @@ export class VectorObject extends Object3D {
     this.engine.dispose();
     this.#waiting.length = 0;
     for (const id of [...this.#drawn.keys()]) this.#drop(id);
-    this.#material.uniforms.palette!.value.dispose();
+    this.#material.uniforms.palette!.value?.dispose();
     this.#material.dispose();
     this.removeFromParent();
   }
@@ -186,6 +199,11 @@ export class VectorObject extends Object3D {
     this.#drawn.set(drawing.id, drawn);
     this.add(drawn);
   }
+}
+
+/** What of these options says how it looks. */
+function lookOf({ mark, opacity, color, palette, range, subset, clip, filter, detail }: Look): Look {
+  return { mark, opacity, color, palette, range, subset, clip, filter, detail };
 }
 
 const FAR = 3.4e38;
