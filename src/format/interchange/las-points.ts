@@ -20,10 +20,20 @@ export function positionsOf(
   pointBytes: number,
   { scale, offset }: Grid,
 ): Float64Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const positions = new Float64Array(3 * count);
   const [sx, sy, sz] = scale as [number, number, number];
   const [ox, oy, oz] = offset as [number, number, number];
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (pointBytes % 4 === 0 && byteOffset % 4 === 0) {
+    const [words, step] = [new Int32Array(buffer, byteOffset, byteLength >> 2), pointBytes >> 2];
+    for (let i = 0, at = 0, to = 0; i < count; i++, at += step, to += 3) {
+      positions[to] = words[at]! * sx + ox;
+      positions[to + 1] = words[at + 1]! * sy + oy;
+      positions[to + 2] = words[at + 2]! * sz + oz;
+    }
+    return positions;
+  }
+  const view = new DataView(buffer, byteOffset, byteLength);
   for (let i = 0, at = 0, to = 0; i < count; i++, at += pointBytes) {
     positions[to++] = view.getInt32(at, true) * sx + ox;
     positions[to++] = view.getInt32(at + 4, true) * sy + oy;
@@ -33,13 +43,29 @@ export function positionsOf(
 }
 
 export function columnsOf(bytes: Uint8Array, count: number, pointBytes: number, fields: readonly LasField[]): Columns {
-  const flags = new Map<number, Uint8Array>(); // bytes of which several fields have some bits
-  const flagsAt = (at: number): Uint8Array => {
-    const own = flags.get(at) ?? fieldOf(bytes, count, pointBytes, at, 1);
-    flags.set(at, own);
+  const known = new Map<string, Uint8Array>();
+  const once = (name: string, make: () => Uint8Array): Uint8Array => {
+    const own = known.get(name) ?? make();
+    known.set(name, own);
     return own;
   };
-  return new Map(fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field, flagsAt)]));
+  /** Bits of a byte of which several fields have some. Mostly it is the same everywhere, and fields with the same bits are one array. */
+  const bitsAt = (at: number, shift: number, mask: number): Uint8Array => {
+    const flags = once(`at ${at}`, () => fieldOf(bytes, count, pointBytes, at, 1));
+    const all = once(`only ${at}`, () => onlyByte(flags))[0];
+    if (all !== undefined)
+      return once(`${(all >> shift) & mask}`, () => new Uint8Array(count).fill((all >> shift) & mask));
+    const values = new Uint8Array(count);
+    for (let i = 0; i < count; i++) values[i] = (flags[i]! >> shift) & mask;
+    return values;
+  };
+  return new Map(fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field, bitsAt)]));
+}
+
+/** The byte that all of them are; nothing where they differ. */
+function onlyByte(bytes: Uint8Array): Uint8Array {
+  for (let i = 1; i < bytes.length; i++) if (bytes[i] !== bytes[0]) return new Uint8Array();
+  return bytes.subarray(0, 1);
 }
 
 function columnOf(
@@ -47,15 +73,10 @@ function columnOf(
   count: number,
   pointBytes: number,
   { info, at: start, bits, stored, scale, offset }: LasField,
-  flagsAt: (at: number) => Uint8Array,
+  bitsAt: (at: number, shift: number, mask: number) => Uint8Array,
 ): Column {
   const { channels } = info;
-  if (bits !== undefined) {
-    const [flags, values] = [flagsAt(start), new Uint8Array(count)];
-    const [shift, mask] = [bits[0], (1 << bits[1]) - 1];
-    for (let i = 0; i < count; i++) values[i] = (flags[i]! >> shift) & mask;
-    return { info, values };
-  }
+  if (bits !== undefined) return { info, values: bitsAt(start, bits[0], (1 << bits[1]) - 1) };
   const data = fieldOf(bytes, count, pointBytes, start, stored.size * channels);
   const values = typed({ shape: [count * channels], dtype: stored, data });
   if (scale === undefined) return { info, values };
