@@ -1,4 +1,4 @@
-/** What the tour is about: a landscape, a bundle of nerve fibres, a neuron and the surface of its cell body; all computed. */
+/** What the tour is about: a landscape, a bundle of nerve fibres, a neuron, the surface of its cell body, particles; all computed. */
 import { createArray, writeRegion } from "../format/zarr/index.js";
 import { createZarrVectors } from "../format/zarr-vectors/index.js";
 import type { Column } from "../model/attributes.js";
@@ -124,5 +124,24 @@ export async function makeSurface(at: string, signal: AbortSignal): Promise<void
     ids: BigInt64Array.of(720n),
     links: { width: 3, ends: Uint32Array.from(ends), columns: new Map() },
   });
+  await writer.commit();
+}
+
+/** Particles that swirl inwards, each with its speed: points that stand for themselves. */
+export async function makeParticles(at: string, count: number, signal: AbortSignal): Promise<void> {
+  const [positions, speed] = [new Float32Array(3 * count), new Float32Array(count)];
+  for (let i = 0; i < count; i++) {
+    const far = 60 * Math.sqrt((i + 0.5) / count);
+    const turn = (i % 2) * Math.PI + far / 9 + 0.9 * Math.sin(i * 12.9898);
+    positions.set([far * Math.cos(turn), far * Math.sin(turn), 5 * Math.sin(i * 78.233) - 40], 3 * i);
+    speed[i] = 100 / Math.sqrt(far + 4);
+  }
+  const writer = await createZarrVectors(
+    fileStore(at, { durability: "file" }),
+    Prefix.root,
+    { geometry: "points", axes: micrometres, chunkShape: 40 },
+    { signal },
+  );
+  await writer.add({ positions, vertexColumns: new Map([column("speed", speed)]) });
   await writer.commit();
 }

@@ -18,17 +18,18 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parse } from "./args.js";
-import { makeLandscape, makeNeuron, makeSurface, makeTracts, SIDE } from "./demo-data.js";
+import { flag, parse } from "./args.js";
+import { makeLandscape, makeNeuron, makeParticles, makeSurface, makeTracts, SIDE } from "./demo-data.js";
 import { bytesText, counted } from "./output.js";
 import { common, type Session, verb } from "./verb.js";
 import { verbs } from "./verbs.js";
 
 export const demo = verb({
-  options: {},
+  about: "Ends in the viewer, until Ctrl-C; where nobody sits at a terminal, or with --no-serve, it ends before.",
+  options: { "no-serve": flag("end without the viewer") },
   examples: [
-    ["octavo demo", "takes a few seconds and leaves nothing behind"],
-    ["octavo demo --no-color", "without colours"],
+    ["octavo demo", "takes a few seconds, ends in the viewer, and leaves nothing behind"],
+    ["octavo demo --no-serve", "without the viewer"],
     ["octavo demo -q", "only the commands and their results"],
   ],
   async run(_operands, options, session) {
@@ -50,6 +51,7 @@ export const demo = verb({
       };
       await arrays(tour);
       await geometry(tour);
+      await seeing(tour, !options["no-serve"] && process.stdout.isTTY);
       say("That was the tour. Next: octavo --help, or octavo info on data of your own.");
       return 0;
     } finally {
@@ -124,6 +126,17 @@ async function geometry({ say, type, url, traffic, signal }: Tour): Promise<void
   writeFileSync(LEVEL, readFileSync(LEVEL, "utf8").replace(/("vertex_count":\s*)\d+/, "$17"));
   await type("validate tracts.zv");
   await type("repair tracts.zv");
+}
+
+async function seeing({ say, type, signal }: Tour, isServed: boolean): Promise<void> {
+  say("PICTURES. Particles, beside all that; a picture of them by their speed, drawn without a browser:");
+  await makeParticles("particles.zv", 20_000, signal);
+  await type("render particles.zv particles.png --view top --color speed");
+  const command = "view tracts.zv neuron.zv body.zv particles.zv";
+  if (isServed) {
+    say("And all of it in the viewer, in your browser:");
+    await type(command);
+  } else say(`And in the viewer, in a browser: octavo ${command}`);
 }
 
 const LEVEL = "tracts.zv/0/zarr.json";

@@ -356,13 +356,13 @@ describe("interrupted", () => {
   });
 });
 
-test("demo: shows what it does, leaves nothing behind", async () => {
+test("demo: shows what it does, leaves nothing behind", { timeout: 90_000 }, async () => {
   const temporary = mkdtempSync(join(folder, "tmp-"));
   const { code, stdout, stderr } = await octavo(["demo"], { env: { TMPDIR: temporary } });
   expect([code, stderr]).toEqual([0, ""]);
   const commands = [...stdout.matchAll(/^\$ octavo (\w+)/gm)].map(([, verb]) => verb);
   expect(new Set(commands)).toEqual(
-    new Set(["info", "convert", "get", "validate", "publish", "delete", "append", "repair"]),
+    new Set(["info", "convert", "get", "validate", "publish", "delete", "append", "repair", "render"]),
   );
   expect(stdout).toMatch(/^1 repaired, 0 errors left$/m);
   expect(stdout).not.toMatch(/octavo: |\b1 (objects|vertices|requests|chunks|errors)\b/);
