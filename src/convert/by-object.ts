@@ -123,7 +123,7 @@ function putAside(like: Tile, { dims }: LevelSource, objects: ObjectSource, room
   const [ofVertices, ofParts] = [formsOf(like.vertexColumns), formsOf(like.fragmentColumns)];
   const Coordinates = like.positions.constructor as TypedArray;
   const vertexRows = spool([Coordinates.BYTES_PER_ELEMENT * dims, ...ofVertices.map(widthOf)], scratch);
-  const partRows = spool([4, 4, 4, ...ofParts.map(widthOf)], scratch);
+  const partRows = spool([4, 4, 4, ...ofParts.map(widthOf)], scratch, true);
   const lone: number[] = [];
   let loneVertices = most; // of the last of them
   const loneWindow = (vertices: number): number => {

@@ -10,6 +10,8 @@ export interface Scratch {
   /** Puts bytes aside; the number by which they are got back. */
   put(bytes: Uint8Array): Promise<number>;
   get(number: number, offset: number, length: number): Promise<Uint8Array>;
+  /** Gives up what has that number, where each lies by itself: nobody asks for it again. */
+  drop(number: number): Promise<void>;
   /** Deletes everything that was put aside. */
   clear(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function scratchIn({ store, at: place }: ScratchPlace, memory: number, si
       }
       return bytes;
     },
+    drop: (number) => store.delete(keyOf(number)),
     async clear() {
       for (; count > 0; count--) await store.delete(keyOf(count - 1));
     },
@@ -76,6 +79,7 @@ export function scratchOn(make: () => ScratchFile, memory: number): Scratch {
       file!.read(ends[number]! + offset, into);
       return into;
     },
+    async drop() {},
     async clear() {
       file?.close();
     },

@@ -100,7 +100,7 @@ export function rowSource(table: RowTable): LevelSource {
       }
       for await (const [piece, decoded] of table.load(missing, options)) {
         options.signal?.throwIfAborted();
-        const most = Math.min(KEPT_BYTES, withLimits(options.limits).keptBytes);
+        const most = Math.min(KEPT_BYTES, withLimits(options.limits).keptBytes / 2); // what is made of it takes as much
         if (!passes(piece, decoded, most)) keep(piece, decoded, most);
         yield [piece, decoded] as const;
       }

@@ -31,6 +31,7 @@ const TAKEN: Aside = {
 
 export function queue(scratch: Scratch): Queue {
   const held: (Rows | Aside)[] = [];
+  let full = false; // and so every batch is put aside as it comes
   let room = new Uint8Array(); // for batches on their way out, one after the other: new memory for each waits long to be given back
   const aside = async (rows: Rows): Promise<Aside> => {
     const { pieces, size, whole } = takeApart(rows);
@@ -44,7 +45,8 @@ export function queue(scratch: Scratch): Queue {
   };
   return {
     async add(rows) {
-      if (scratch.held + sizeOf(rows) <= roomFor(scratch)) {
+      full ||= scratch.held + sizeOf(rows) > roomFor(scratch);
+      if (!full) {
         held.push(copyOf(rows));
         scratch.held += sizeOf(rows);
         return;
@@ -59,8 +61,10 @@ export function queue(scratch: Scratch): Queue {
     async *take() {
       room = new Uint8Array();
       for (const [i, rows] of held.entries()) {
-        if ("key" in rows) yield rows.whole(await scratch.get(rows.key, 0, rows.bytes));
-        else {
+        if ("key" in rows) {
+          yield rows.whole(await scratch.get(rows.key, 0, rows.bytes));
+          await scratch.drop(rows.key); // so that the disk never has to hold them beside all that is made of them
+        } else {
           scratch.held -= sizeOf(rows);
           yield rows;
         }

@@ -8,12 +8,15 @@
  * | run               | bytes                                                               |
  * |-------------------|---------------------------------------------------------------------|
  * | for each bucket   | in ascending order of numbers                                       |
- * | … for each column | rows × width, padded with zeros to a multiple of 8 for aligned views |
+ * | … for each column | rows × width, padded to a multiple of 8 for aligned views            |
  *
- * Where the runs grow beyond the memory that they may take, they go to a scratch place, one key each.
+ * A column whose rows are all the same has none of these bytes: one row is kept for the run. Where the runs grow beyond the memory
+ * that they may take, they go to a scratch place, several small ones as one, one key each.
  */
 import { loadVectorKernel, type VectorKernel } from "../../../kernel/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
+import { padded, RunTable, sizeOf } from "./spill-table.js";
+import { Growing } from "./write-numbering.js";
 
 /** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. Without starts each is one row. */
 export interface Segments {
@@ -41,10 +44,8 @@ interface Source {
 }
 
 interface Run {
-  /** Ascending; bucket i has the rows firsts[i] up to firsts[i + 1] and its bytes at offsets[i]. */
-  readonly buckets: Uint32Array;
-  readonly firsts: Uint32Array;
-  readonly offsets: Float64Array;
+  readonly table: RunTable;
+  /** undefined: they lie under the key. */
   bytes: Uint8Array | undefined;
   key: number;
 }
@@ -55,24 +56,36 @@ const AROUND = 32 << 20; // what else a writer needs, and half of the memory whe
 /** Bytes that rows may take, with what waits of others. */
 export const roomFor = ({ memory }: Scratch): number => Math.max(memory / 2, memory - AROUND);
 
-export function spool(widths: readonly number[], scratch: Scratch): Spool {
+/** `few`: there will be much fewer rows than those of vertices, which then have more of the memory. */
+export function spool(widths: readonly number[], scratch: Scratch, few = false): Spool {
   const rowBytes = widths.reduce((sum, width) => sum + width, 0);
-  const most = Math.min(RUN, Math.floor(scratch.memory / 4)); // not less: each run has a place for every bucket
+  const most = Math.min(RUN, scratch.memory / 4) / (few ? 4 : 1); // not less: all runs are looked at for a bucket
   const runs: Run[] = [];
-  let waiting: Source[] = [];
-  let waitingBytes = 0;
+  const waiting = waitingRows(widths, Math.ceil(most / rowBytes));
+  let aside = false; // whether runs are put aside as they come
+  let room = new Uint8Array(); // for those
 
   // One after the other, and whoever reads waits for them: rows may come from several sides, and be read by several.
   let turn: Promise<void> = Promise.resolve();
-  const inTurn = (sources: readonly Source[]): Promise<void> => {
-    turn = turn.then(() => flush(sources));
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    turn = turn.then(work);
     return turn;
   };
-  async function flush(sources: readonly Source[]): Promise<void> {
-    const run = gather(sources, widths, await loadVectorKernel());
+  async function flush(source: Source): Promise<void> {
+    if (source.segments.rows === 0) return;
+    const kernel = await loadVectorKernel();
+    const counts = countsOf(source.segments);
+    let size = 0;
+    for (let bucket = 0; bucket < counts.length; bucket++) size += sizeOf(counts[bucket]!, widths);
+    aside ||= scratch.held + size > roomFor(scratch);
+    if (aside) await spill();
+    if (aside && room.length < size) room = new Uint8Array(Math.max(size, most));
+    const bytes = aside ? room.subarray(0, size) : new Uint8Array(size);
+    gather(source, widths, counts, bytes, kernel);
+    const run = { table: new RunTable(counts, widths), bytes: aside ? undefined : bytes, key: -1 };
+    if (aside) run.key = await scratch.put(bytes);
+    else scratch.held += size;
     runs.push(run);
-    scratch.held += run.bytes!.length;
-    if (scratch.held > roomFor(scratch)) await spill();
   }
   async function spill(): Promise<void> {
     for (const run of runs) {
@@ -82,64 +95,64 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
       run.bytes = undefined;
     }
   }
-  function flushWaiting(): Promise<void> {
-    const sources = waiting;
-    waiting = [];
-    scratch.held -= waitingBytes;
-    waitingBytes = 0;
-    return sources.length > 0 ? inTurn(sources) : turn;
+  async function flushWaiting(): Promise<void> {
+    scratch.held -= waiting.rows * rowBytes;
+    await flush(waiting.source());
+    waiting.empty();
   }
 
   return {
-    async add(columns, segments) {
-      const bytes = segments.rows * rowBytes;
-      if (segments.rows === 0) return;
-      if (bytes >= most / 2) {
-        await flushWaiting();
-        return inTurn([{ columns, segments }]);
-      }
-      const { count, buckets, starts, rows } = segments;
-      waiting.push({
-        columns: columns.map((column) => column.slice(0, column.length)),
-        segments: { count, rows, buckets: buckets.slice(0, count), starts: starts?.slice(0, count) },
-      });
-      waitingBytes += bytes;
-      scratch.held += bytes;
-      if (waitingBytes >= most) await flushWaiting();
-    },
+    add: (columns, segments) =>
+      inTurn(async () => {
+        const bytes = segments.rows * rowBytes;
+        if (segments.rows === 0) return;
+        const large = bytes >= most / 2;
+        if (large || waiting.rows * rowBytes + bytes > most || !waiting.fits(segments)) await flushWaiting();
+        if (large) return flush({ columns, segments });
+        waiting.add(columns, segments);
+        scratch.held += bytes;
+      }),
     async read(buckets) {
-      await flushWaiting();
-      const wanted = runs.map((run) => ({ run, places: places(run.buckets, buckets) })).filter(hasAny);
+      await inTurn(async () => {
+        await flushWaiting();
+        waiting.free();
+        room = new Uint8Array();
+      });
       const rows = new Float64Array(buckets.length);
       const parts = new Uint32Array(buckets.length); // runs that have rows of each
-      for (const { run, places } of wanted)
-        for (const [place, own] of places) {
-          rows[place]! += run.firsts[own + 1]! - run.firsts[own]!;
-          parts[place]!++;
+      for (const { table } of runs)
+        for (let i = 0; i < rows.length; i++) {
+          if (table.find(buckets[i]!).rows === 0) continue;
+          rows[i]! += table.rows;
+          parts[i]!++;
         }
       // What lies in one run is looked at where it lies; else there is room for all of it, and no piece outlives its copying.
       const found = Array.from(rows, (count, i): Uint8Array[] =>
         widths.map((width) => new Uint8Array(parts[i] === 1 ? 0 : count * width)),
       );
       const filled = new Float64Array(buckets.length);
-      for (const { run, places } of wanted)
-        for (let from = 0, to = 0; from < places.length; from = to) {
+      const counts = new Float64Array(buckets.length); // of the run under way
+      for (const run of runs)
+        for (let from = 0, to = 0; from < buckets.length; from = to) {
           // What lies together is read together.
-          for (to = from + 1; to < places.length && places[to]![1] === places[to - 1]![1] + 1; ) to++;
-          const start = run.offsets[places[from]![1]]!;
-          const end = run.offsets[places[to - 1]![1] + 1]!;
+          const start = run.table.find(buckets[from]!).offset;
+          let end = start;
+          for (to = from; to < buckets.length && (to === from || run.table.find(buckets[to]!).offset === end); to++) {
+            counts[to] = run.table.rows;
+            end += sizeOf(run.table.rows, widths);
+          }
+          if (end === start) continue;
           const bytes = run.bytes?.subarray(start, end) ?? (await scratch.get(run.key, start, end - start));
-          for (let i = from; i < to; i++) {
-            const [place, own] = places[i]!;
-            const count = run.firsts[own + 1]! - run.firsts[own]!;
-            let at = run.offsets[own]! - start;
+          for (let i = from, at = 0; i < to; i++) {
+            const count = counts[i]!;
+            if (count === 0) continue;
             for (let c = 0; c < widths.length; c++) {
               const piece = bytes.subarray(at, at + count * widths[c]!);
-              if (parts[place] === 1) found[place]![c] = piece;
-              else found[place]![c]!.set(piece, filled[place]! * widths[c]!);
+              if (parts[i] === 1) found[i]![c] = piece;
+              else found[i]![c]!.set(piece, filled[i]! * widths[c]!);
               at += padded(count * widths[c]!);
             }
-            filled[place]! += count;
+            filled[i]! += count;
           }
         }
       return found.map((columns, i) => ({ rows: rows[i]!, columns }));
@@ -147,63 +160,78 @@ export function spool(widths: readonly number[], scratch: Scratch): Spool {
   };
 }
 
-const hasAny = ({ places }: { readonly places: readonly unknown[] }): boolean => places.length > 0;
-const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
-
-/** Pairs of the place in `wanted` and in `have`, of what is in both; both ascend. */
-function places(have: Uint32Array, wanted: ArrayLike<number>): [number, number][] {
-  const out: [number, number][] = [];
-  let low = 0;
-  for (let i = 0; i < wanted.length; i++) {
-    let high = have.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (have[middle]! < wanted[i]!) low = middle + 1;
-      else high = middle;
-    }
-    if (have[low] === wanted[i]) out.push([i, low]);
-  }
-  return out;
+/** Rows that wait to become a run, in memory that is used again. */
+function waitingRows(widths: readonly number[], most: number) {
+  let columns = widths.map(() => new Uint8Array());
+  let [buckets, starts] = [new Growing(), new Growing()];
+  let rows = 0;
+  const whole = (): boolean => starts.length === 0; // each segment is a row
+  return {
+    get rows() {
+      return rows;
+    },
+    fits: (segments: Segments): boolean => rows === 0 || whole() === (segments.starts === undefined),
+    add(own: readonly Uint8Array[], segments: Segments): void {
+      const skipped = segments.starts?.[0] ?? 0;
+      for (let s = 0; s < segments.count; s++) {
+        buckets.push(segments.buckets[s]!);
+        if (segments.starts !== undefined) starts.push(rows + segments.starts[s]! - skipped);
+      }
+      for (let c = 0; c < widths.length; c++) {
+        const width = widths[c]!;
+        const [used, end] = [rows * width, (rows + segments.rows - skipped) * width];
+        if (columns[c]!.length < end) {
+          const larger = new Uint8Array(Math.max(end, Math.min(2 * end, most * width)));
+          larger.set(columns[c]!.subarray(0, used));
+          columns[c] = larger;
+        }
+        columns[c]!.set(own[c]!.subarray(skipped * width, segments.rows * width), used);
+      }
+      rows += segments.rows - skipped;
+    },
+    source: (): Source => ({
+      columns: columns.map((column, c) => column.subarray(0, rows * widths[c]!)),
+      segments: { count: buckets.length, buckets: buckets.values, starts: whole() ? undefined : starts.values, rows },
+    }),
+    empty(): void {
+      rows = 0;
+      buckets.length = 0;
+      starts.length = 0;
+    },
+    free(): void {
+      columns = widths.map(() => new Uint8Array());
+      [buckets, starts] = [new Growing(), new Growing()];
+    },
+  };
 }
 
-/** Sources one after the other as one run. */
-function gather(sources: readonly Source[], widths: readonly number[], kernel: VectorKernel): Run {
-  const counts = countsOf(sources);
-  let touched = 0;
-  for (let bucket = 0; bucket < counts.length; bucket++) if (counts[bucket]! > 0) touched++;
-  const buckets = new Uint32Array(touched);
-  const firsts = new Uint32Array(touched + 1);
-  const offsets = new Float64Array(touched + 1);
-  for (let bucket = 0, i = 0; bucket < counts.length; bucket++) {
-    const count = counts[bucket]!;
-    if (count === 0) continue;
-    buckets[i] = bucket;
-    firsts[i + 1] = firsts[i]! + count;
-    offsets[i + 1] = offsets[i]! + widths.reduce((sum, width) => sum + padded(count * width), 0);
-    i++;
-  }
-  const size = offsets[touched]!;
-  const fast =
-    sources.every(({ segments }) => segments.starts === undefined) && spreader(kernel, sources, size, counts);
-  const bytes = fast ? fast.bytes : new Uint8Array(size);
+/** Rows as one run. */
+function gather(
+  { columns, segments }: Source,
+  widths: readonly number[],
+  counts: Uint32Array,
+  bytes: Uint8Array,
+  kernel: VectorKernel,
+): void {
   const places = new Float64Array(counts.length); // where each bucket has the column under way
-  for (let i = 0; i < touched; i++) places[buckets[i]!] = offsets[i]!;
+  for (let bucket = 1; bucket < counts.length; bucket++)
+    places[bucket] = places[bucket - 1]! + sizeOf(counts[bucket - 1]!, widths);
+  const fast = segments.starts === undefined ? spreader(kernel, columns, segments, bytes.length, counts) : undefined;
   for (let c = 0; c < widths.length; c++) {
     const width = widths[c]!;
-    if (fast) fast.spread(c, width, places);
-    else scatter(sources, c, width, bytes, places);
-    for (let i = 0; i < touched; i++) places[buckets[i]!]! += padded(counts[buckets[i]!]! * width);
+    if (fast) fast.spread(columns[c]!, width, places);
+    else scatter(columns[c]!, segments, width, bytes, places);
+    for (let bucket = 0; bucket < counts.length; bucket++) places[bucket]! += padded(counts[bucket]! * width);
   }
-  return { buckets, firsts, offsets, bytes: fast ? bytes.slice() : bytes, key: -1 };
+  if (fast) bytes.set(fast.bytes);
 }
 
 /** The rows of each bucket. */
-function countsOf(sources: readonly Source[]): Uint32Array {
+function countsOf(segments: Segments): Uint32Array {
   let last = 0;
-  for (const { segments } of sources)
-    for (let s = 0; s < segments.count; s++) if (segments.buckets[s]! > last) last = segments.buckets[s]!;
+  for (let s = 0; s < segments.count; s++) if (segments.buckets[s]! > last) last = segments.buckets[s]!;
   const counts = new Uint32Array(last + 1);
-  for (const { segments } of sources) addRows(segments, counts);
+  addRows(segments, counts);
   return counts;
 }
 
@@ -214,26 +242,26 @@ export function addRows({ count, buckets, starts, rows }: Segments, counts: Uint
 }
 
 /** Rows one by one in the kernel, whose memory has the run then: `bytes`. undefined where it cannot. */
-function spreader(kernel: VectorKernel, sources: readonly Source[], size: number, counts: Uint32Array) {
-  let [rows, column] = [0, 0]; // of the largest
-  for (const { columns, segments } of sources) {
-    rows = Math.max(rows, segments.rows);
-    for (const { length } of columns) column = Math.max(column, length);
-  }
+function spreader(
+  kernel: VectorKernel,
+  columns: readonly Uint8Array[],
+  { rows, buckets }: Segments,
+  size: number,
+  counts: Uint32Array,
+) {
+  const column = columns.reduce((most, { length }) => Math.max(most, length), 0);
   const { memory, start, spreadRows } = kernel.reserve(size + padded(column) + 4 * rows + 4 * counts.length + 16);
   if (spreadRows === undefined) return undefined;
   const first = padded(start);
   const [source, which] = [first + size, first + size + padded(column)];
+  new Uint32Array(memory.buffer, which, rows).set(buckets.subarray(0, rows));
   const next = new Uint32Array(memory.buffer, which + 4 * rows, counts.length);
   return {
     bytes: memory.subarray(first, first + size),
-    spread(c: number, width: number, places: Float64Array): void {
+    spread(own: Uint8Array, width: number, places: Float64Array): void {
       for (let bucket = 0; bucket < next.length; bucket++) next[bucket] = first + places[bucket]!;
-      for (const { columns, segments } of sources) {
-        memory.set(columns[c]!, source);
-        new Uint32Array(memory.buffer, which, segments.rows).set(segments.buckets.subarray(0, segments.rows));
-        spreadRows(width, source, segments.rows, which, next.byteOffset);
-      }
+      memory.set(own, source);
+      spreadRows(width, source, rows, which, next.byteOffset);
     },
   };
 }
@@ -241,25 +269,27 @@ function spreader(kernel: VectorKernel, sources: readonly Source[], size: number
 const LONG = 96; // elements from which a call that copies them is worth its price
 
 /** Copies each segment of a column behind those before it in its bucket; words where everything is made of words. */
-function scatter(sources: readonly Source[], c: number, width: number, to: Uint8Array, places: Float64Array): void {
-  const words = width % 4 === 0 && sources.every(({ columns }) => columns[c]!.byteOffset % 4 === 0);
-  const target = words ? new Uint32Array(to.buffer) : to;
+function scatter(
+  from: Uint8Array,
+  { count, buckets, starts, rows }: Segments,
+  width: number,
+  to: Uint8Array,
+  places: Float64Array,
+): void {
+  const words = width % 4 === 0 && from.byteOffset % 4 === 0;
+  const target = words ? new Uint32Array(to.buffer, to.byteOffset, to.length >> 2) : to;
+  const source = words ? new Uint32Array(from.buffer, from.byteOffset, from.length >> 2) : from;
   const step = words ? width / 4 : width;
   // As whole numbers of 32 bits wherever they are: half of the time would go into conversions.
   const next = target.length < 2 ** 31 ? new Int32Array(places.length) : new Float64Array(places.length);
   for (let bucket = 0; bucket < next.length; bucket++) next[bucket] = places[bucket]! / (words ? 4 : 1);
-  for (const { columns, segments } of sources) {
-    const from = columns[c]!;
-    const source = words ? new Uint32Array(from.buffer, from.byteOffset, from.length >> 2) : from;
-    const { count, buckets, starts, rows } = segments;
-    for (let s = 0, at = (starts?.[0] ?? 0) * step; s < count; s++) {
-      const end = (starts === undefined ? s + 1 : s + 1 < count ? starts[s + 1]! : rows) * step;
-      const bucket = buckets[s]!;
-      let out = next[bucket]!;
-      next[bucket] = out + end - at;
-      if (end - at > LONG) target.set(source.subarray(at, end), out);
-      else for (; at < end; at++, out++) target[out] = source[at]!;
-      at = end;
-    }
+  for (let s = 0, at = (starts?.[0] ?? 0) * step; s < count; s++) {
+    const end = (starts === undefined ? s + 1 : s + 1 < count ? starts[s + 1]! : rows) * step;
+    const bucket = buckets[s]!;
+    let out = next[bucket]!;
+    next[bucket] = out + end - at;
+    if (end - at > LONG) target.set(source.subarray(at, end), out);
+    else for (; at < end; at++, out++) target[out] = source[at]!;
+    at = end;
   }
 }

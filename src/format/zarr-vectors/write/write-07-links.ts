@@ -48,7 +48,7 @@ export function linkWriter07(
       counts[buckets[l]!] = (counts[buckets[l]!] ?? 0) + 1;
     }
     count += links;
-    rows ??= spool([4 * width, 4 * width, ...(taken ?? []).map((intake) => intake.width)], scratch);
+    rows ??= spool([4 * width, 4 * width, ...(taken ?? []).map((intake) => intake.width)], scratch, kind.path);
     await rows.add([bytesOf(fragment), bytesOf(ordinal), ...columns], {
       count: links,
       rows: links,

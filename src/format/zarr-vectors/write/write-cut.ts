@@ -73,6 +73,8 @@ export interface Cutter {
   readonly repeated: ReadonlyMap<number, Again[]>;
   /** Whether an object has vertices already. */
   has(object: number): boolean;
+  /** Nothing comes any more: where paths end need not be known. */
+  end(): void;
 }
 
 const MOST = 2 ** 31 - 1;
@@ -94,7 +96,7 @@ export function cutter(
   };
   let within = 0; // the fragment of a batch, as in `given`
   // Where a path may go on, by object: the chunk of its last vertex + 1, and the row there.
-  const [lastChunk, lastRow] = [new Growing(), new Growing()];
+  let [lastChunk, lastRow] = [new Growing(), new Growing()];
   const lastBefore = (object: number): number =>
     object >= 0 && object < lastChunk.length ? lastChunk.values[object]! - 1 : -1;
   const filled = new Growing(); // of paths: the rows of each chunk
@@ -254,6 +256,9 @@ export function cutter(
         if (column !== undefined) column.length = 0;
     },
     has: (object) => lastBefore(object) >= 0,
+    end() {
+      [lastChunk, lastRow] = [new Growing(), new Growing()];
+    },
     cut: kind.path ? paths : withObjects ? pieces : points,
   };
 }

@@ -87,7 +87,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const whose = withObjects && !kind.path ? [4] : [];
   const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
   const vertices = spool(widths, scratch);
-  const runs = kind.path ? spool(ofFragments.length > 0 ? [4, 4, 4, 4] : [4, 4, 4], scratch) : undefined;
+  const runs = kind.path ? spool(ofFragments.length > 0 ? [4, 4, 4, 4] : [4, 4, 4], scratch, true) : undefined;
   let runCount = 0;
   let sizes: Uint32Array = new Uint32Array(); // vertices of each chunk
   let table: ObjectTable | undefined;
@@ -162,6 +162,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       checkGrid(bounds.min, bounds.max, chunkShape);
       // What belongs to nobody where everything must belong to somebody is the object 0, as the reference has it.
       const { fragments, chunks } = cuts;
+      cuts.end();
       if (geometry !== "points" && objects.count === 0 && fragments.size.length > 0) {
         objects.nameless();
         const { values, length } = fragments.owner;

@@ -120,7 +120,7 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
     physical += length;
     const pick = (column: Uint8Array): Uint8Array =>
       which === undefined ? column : pickRows(column, links, which.done());
-    rows ??= spool([4 * width, 4 * width, ...(taken ?? []).map((intake) => intake.width)], scratch);
+    rows ??= spool([4 * width, 4 * width, ...(taken ?? []).map((intake) => intake.width)], scratch, kind.path);
     await rows.add([bytesOf(places.fragment), bytesOf(places.ordinal), ...columns].map(pick), {
       count: length,
       rows: length,

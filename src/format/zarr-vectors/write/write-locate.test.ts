@@ -4,6 +4,7 @@ import { loadVectorKernel } from "../../../kernel/vectors.js";
 import { memoryStore } from "../../../store/memory.js";
 import { scratchIn } from "../../../store/scratch.js";
 import { spool } from "./spill.js";
+import { RunTable, sizeOf } from "./spill-table.js";
 import { locator } from "./write-locate.js";
 import { numbering } from "./write-numbering.js";
 
@@ -48,7 +49,7 @@ it("brings rows of any width to their buckets, one by one or in segments, in mem
     fc.asyncProperty(
       widths,
       batches,
-      fc.constantFrom(64, 1 << 20),
+      fc.constantFrom(64, 1000, 4000, 1 << 20),
       fc.boolean(),
       async (widths, batches, memory, loose) => {
         const rows = spool(widths, scratchIn({ store: memoryStore() }, memory));
@@ -68,5 +69,25 @@ it("brings rows of any width to their buckets, one by one or in segments, in mem
       },
     ),
     { numRuns: 60 },
+  );
+});
+
+it("finds the rows of every bucket of a run, and where they begin", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.nat(3), fc.nat(300), fc.nat(2 ** 32 - 1)), { maxLength: 300 }),
+      fc.array(fc.nat(40), { minLength: 1, maxLength: 4 }),
+      (rows, widths) => {
+        const table = new RunTable(Uint32Array.from(rows), widths);
+        let offset = 0;
+        for (const [bucket, count] of rows.entries()) {
+          const found = table.find(bucket);
+          expect([found.rows, found.offset]).toEqual([count, offset]);
+          offset += sizeOf(count, widths);
+        }
+        expect(table.find(rows.length).rows).toBe(0);
+      },
+    ),
+    { numRuns: 50 },
   );
 });

@@ -44,7 +44,7 @@ export interface ManifestSpool {
 
 export function manifestSpool(plan: Plan, objects: number, scratch: Scratch): ManifestSpool {
   const offsets = new Uint32Array(objects + 1);
-  const rows = spool([4, 4, 4, 4], scratch);
+  const rows = spool([4, 4, 4, 4], scratch, true);
   return {
     async add({ columns }) {
       const [own] = columns;

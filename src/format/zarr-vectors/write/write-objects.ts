@@ -15,6 +15,7 @@ import { sentinelOf } from "../read/schema.js";
 import type { Plan } from "./description.js";
 import { checkSame } from "./write-columns.js";
 import { type Ids, namesOf } from "./write-ids.js";
+import { upTo } from "./write-layout.js";
 
 /** The objects, when all have come. */
 export interface ObjectTable {
@@ -177,11 +178,11 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
 
 function inOrder(ids: BigInt64Array): ObjectTable {
   const rows = ids.length;
-  const numbers = Int32Array.from({ length: rows }, (_, number) => number);
+  const numbers = new Int32Array(upTo(rows).buffer);
   let sorted = true;
   for (let i = 1; i < rows && sorted; i++) sorted = ids[i - 1]! < ids[i]!;
   if (!sorted) numbers.sort((a, b) => (ids[a]! < ids[b]! ? -1 : 1));
-  const rowOf = new Uint32Array(rows);
+  const rowOf = sorted ? new Uint32Array(numbers.buffer) : new Uint32Array(rows); // mostly both are 0, 1, 2 …
   for (let row = 0; row < rows; row++) rowOf[numbers[row]!] = row;
   return { rows, ids: sorted ? ids : ids.map((_, row) => ids[numbers[row]!]!), numbers, rowOf };
 }
