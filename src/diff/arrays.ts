@@ -1,4 +1,4 @@
-/** Two arrays: the same shape, and the same element at every place, box by box. */
+/** Two arrays: the same shape, but for axes of one element, and the same element at every place, box by box. */
 import type { NdArray } from "../model/array.js";
 import type { ArrayDataset, ReadOptions } from "../model/dataset.js";
 import { valueAt } from "../model/elements.js";
@@ -13,19 +13,26 @@ export async function diffArrays(
   findings: Findings,
   { tolerance, ...options }: ReadOptions & { readonly tolerance: number },
 ): Promise<void> {
-  if (`${a.shape}` !== `${b.shape}`)
+  const shape = within(a.shape, b.shape);
+  if (shape === undefined)
     return void findings.tell(
       "shape",
       a.url,
       () => `${a.shape.join(" × ")} in the first, ${b.shape.join(" × ")} in the second`,
     );
+  if (a.shape.length !== b.shape.length)
+    findings.notes.add(
+      `there are ${a.shape.length} axes in the first, ${b.shape.length} in the second, of one element each`,
+    );
   if (JSON.stringify(a.dtype) !== JSON.stringify(b.dtype))
     findings.notes.add(`elements are ${typeText(a)} in the first, ${typeText(b)} in the second`);
-  const total = a.shape.reduce((product, size) => product * size, 1);
+  const total = shape.reduce((product, size) => product * size, 1);
   let done = 0;
-  for (const region of slabs(a.shape, a.chunkShape)) {
+  const of = (array: ArrayDataset, region: { start: number; stop: number }[]) =>
+    array.read([...region, ...array.shape.slice(shape.length).map(() => ({ start: 0, stop: 1 }))], options);
+  for (const region of slabs(shape, a.chunkShape.slice(0, shape.length))) {
     options.signal?.throwIfAborted();
-    const [one, two] = await Promise.all([a.read(region, options), b.read(region, options)]);
+    const [one, two] = await Promise.all([of(a, region), of(b, region)]);
     compareElements(
       one,
       two,
@@ -37,6 +44,12 @@ export async function diffArrays(
     options.onProgress?.({ done, total, unit: "chunks" });
   }
   findings.compared.vertices += total;
+}
+
+/** The shape that both have, but for axes of one element at the end, as volumes have for channels; undefined where there is none. */
+function within(a: readonly number[], b: readonly number[]): readonly number[] | undefined {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  return long.every((size, axis) => size === (short[axis] ?? 1)) ? short : undefined;
 }
 
 const typeText = ({ dtype }: ArrayDataset): string => ("size" in dtype ? `${dtype.kind}${8 * dtype.size}` : dtype.kind);
@@ -74,7 +87,7 @@ function compareElements(a: NdArray, b: NdArray, from: readonly number[], tolera
         const axis = a.shape.length - 1 - k;
         const at = rest % a.shape[axis]!;
         rest = Math.floor(rest / a.shape[axis]!);
-        return at + from[axis]!;
+        return at + (from[axis] ?? 0);
       })
       .reverse();
     findings.tell("elements", `[${place.join(", ")}]`, () => `${text(x)} in the first, ${text(y)} in the second`);
