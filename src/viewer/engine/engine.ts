@@ -19,7 +19,7 @@ import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
 import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
-import { attributesOf, batchOf, type Dress, grown, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
+import { attributesOf, batchOf, type Dress, firstPlace, grown, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
 import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
 import { Timeline } from "./timeline.js";
 import { sightOf, type View } from "./view.js";
@@ -235,7 +235,6 @@ export class Engine {
   }
 
   async #readWhole(level: number, most: number, signal: AbortSignal): Promise<void> {
-    const origin = middle(this.bounds);
     const attributes = attributesOf(this.#dress);
     const selection = this.dataset.select({ ...this.#options.filter, level });
     const keys: string[] = [];
@@ -243,6 +242,7 @@ export class Engine {
     this.#truncated = false;
     for await (const batch of selection.batches({ signal, attributes, batchVertices: TOGETHER })) {
       const key = `${level}/whole/${keys.length}`;
+      const origin = this.#unbounded && keys.length === 0 ? firstPlace(batch, this.axes) : middle(this.bounds);
       this.#put(pieceOf(key, batch, this.axes, origin, this.#dress));
       keys.push(key);
       vertices += batch.positions.length / batch.dims;

@@ -38,6 +38,10 @@ export const attributesOf = ({ colouring, radius }: Dress): string[] => [
 export const vertexColumnsOf = (dress: Dress): string[] =>
   attributesOf(dress).flatMap((name) => (name.startsWith("vertex.") ? [name.slice(7)] : []));
 
+/** Where its first vertex is: an origin for data of which nobody said where they lie. */
+export const firstPlace = ({ positions }: Batch, axes: readonly number[]): Vector =>
+  [0, 1, 2].map((k) => positions[axes[k] ?? -1] || 0) as unknown as Vector; // also of what is no number
+
 export function pieceOf(
   key: string,
   batch: Batch,
