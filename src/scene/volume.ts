@@ -34,6 +34,7 @@ export interface VolumeLevel {
 
 /** Something that slices can be cut from. */
 export interface Volume {
+  readonly kind: "volume";
   readonly url: string;
   /** Finest first. */
   readonly levels: readonly VolumeLevel[];
@@ -98,7 +99,7 @@ async function volume(
     throw new Unsupported(`${url} has elements of type ${array.dtype.kind}, and a slice is made of numbers`);
   const bounds = { min: corner, max: triple((k) => corner[k]! + shape[k]! * voxel[k]!) };
   const channels = array.shape[channelAxis(array, axes)] ?? 1;
-  return { url, levels, bounds, unit, labels, channels, notes };
+  return { kind: "volume", url, levels, bounds, unit, labels, channels, notes };
 }
 
 async function levelOf(placed: Placed): Promise<VolumeLevel> {

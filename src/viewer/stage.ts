@@ -1,36 +1,55 @@
 /** A canvas with a camera around the data, and layers in it; drawn when something has changed, and not else. */
 import { OrthographicCamera, PerspectiveCamera, Scene, WebGLRenderer } from "three";
 import { InvalidInput } from "../errors.js";
-import type { VectorDataset } from "../model/vectors.js";
+import type { Dataset } from "../model/dataset.js";
 import { type Bounds, basisOf, type Camera, distanceOf, FIELD, fitted, type Vector } from "../scene/camera.js";
 import { cssOf } from "../scene/palette.js";
 import { scaleBarOf } from "../scene/scale-bar.js";
+import { measureOf } from "../space/units.js";
 import { controls } from "./controls.js";
 import type { Status } from "./engine/engine.js";
 import type { Picked } from "./engine/picked.js";
 import type { Source } from "./engine/source.js";
 import type { About } from "./engine/streamer.js";
+import type { VolumeAbout } from "./slices/streamer.js";
+import { stream } from "./stream.js";
 import { type Look, VectorObject, type VectorObjectOptions } from "./three/object.js";
+import { SliceObject, type SliceObjectLook } from "./three/slices.js";
 
 /** What a viewer understands. */
 export interface ViewerOptions extends Pick<VectorObjectOptions, "fetch" | "memory" | "onError" | "signal" | "worker"> {
   /** 0xRRGGBB; nearly black unless told. */
   readonly background?: number | undefined;
   /** Something was clicked at; undefined where nothing is. */
-  readonly onPick?: ((picked: Picked | undefined, layer: Layer | undefined) => void) | undefined;
+  readonly onPick?: ((picked: Picked | undefined, layer: VectorLayer | undefined) => void) | undefined;
   /** A layer began or ended to load, or has more to show. */
   readonly onProgress?: ((status: Status, layer: Layer) => void) | undefined;
   /** The camera moved, or something came. */
   readonly onChange?: (() => void) | undefined;
 }
 
-/** A dataset that is shown. */
-export interface Layer {
+/** Geometry that is shown. */
+export interface VectorLayer {
+  readonly kind: "vectors";
   readonly name: string;
   /** What it says of itself. */
   readonly about: About;
   readonly object: VectorObject;
 }
+
+/** A volume of which slices are shown. */
+export interface VolumeLayer {
+  readonly kind: "volume";
+  readonly name: string;
+  readonly about: VolumeAbout;
+  readonly object: SliceObject;
+}
+
+/** Something that is shown. */
+export type Layer = VectorLayer | VolumeLayer;
+
+/** How it looks, whatever it turns out to be. */
+export type LayerLook = Look & SliceObjectLook;
 
 const SVG = "http://www.w3.org/2000/svg";
 const AXES = [
@@ -104,10 +123,10 @@ export class Stage {
    * Shows an address or files, read in a worker, or a dataset that is open, read in this thread. The first one is brought into
    * view, unless the camera was set.
    */
-  async add(source: Source | VectorDataset, name = nameOf(source), look: Look = {}): Promise<Layer> {
+  async add(source: Source | Dataset, name = nameOf(source), look: LayerLook = {}): Promise<Layer> {
     const { fetch, memory, onError, worker } = this.#options;
     let layer: Layer | undefined;
-    const object = await VectorObject.open(source, {
+    const options = {
       ...look,
       fetch,
       memory,
@@ -115,14 +134,19 @@ export class Stage {
       onError,
       signal: this.#life.signal,
       onChange: () => this.redraw(),
-      onProgress: (status) => {
+      onProgress: (status: Status) => {
         if (layer !== undefined) this.#options.onProgress?.(status, layer);
         this.#options.onChange?.();
       },
-    });
-    layer = { name, about: object.engine.about, object };
+    };
+    const engine = await stream(source, options);
+    layer =
+      "slices" in engine
+        ? { kind: "volume", name, about: engine.about, object: new SliceObject(engine, look) }
+        : { kind: "vectors", name, about: engine.about, object: new VectorObject(engine, options) };
     this.layers.push(layer);
-    this.#scene.add(object);
+    this.#scene.add(layer.object);
+    this.#measure();
     if (!this.#fitted) this.#follow();
     this.redraw();
     return layer;
@@ -137,6 +161,21 @@ export class Stage {
     this.redraw();
   }
 
+  /** Volumes are brought to the unit of the first geometry: what is given in nanometres may lie behind what is in micrometres. */
+  #measure(): void {
+    const own = measureOf(unitOf(this.#first()));
+    for (const { kind, about, object } of this.layers)
+      if (kind === "volume") {
+        const measure = measureOf(about.unit);
+        object.factor = own === undefined || measure?.unit !== own.unit ? 1 : measure.scale / own.scale;
+      }
+  }
+
+  /** The layer whose space it is: the first of geometry, else the first. */
+  #first(): Layer | undefined {
+    return this.layers.find(({ kind }) => kind === "vectors") ?? this.layers[0];
+  }
+
   /** What all layers fill. */
   bounds(): Bounds {
     const boxes = this.layers.map(({ object }) => object.bounds);
@@ -147,15 +186,16 @@ export class Stage {
       : { min: side("min", Math.min), max: side("max", Math.max) };
   }
 
-  /** Brings everything into view, from these angles or from where it is seen now. */
-  fit(azimuth = this.#camera.azimuth, elevation = this.#camera.elevation): void {
+  /** Brings everything, or what these bounds hold, into view, from these angles or from where it is seen now. */
+  fit(azimuth = this.#camera.azimuth, elevation = this.#camera.elevation, bounds = this.bounds()): void {
     const { width, height } = this.#size();
-    this.camera = fitted(this.bounds(), azimuth, elevation, width / height, this.#camera.perspective);
+    this.camera = fitted(bounds, azimuth, elevation, width / height, this.#camera.perspective);
   }
 
   /** What is at a place of the element, in pixels; the topmost layer first. */
   async pick(x: number, y: number): Promise<Picked | undefined> {
     for (const layer of [...this.layers].reverse()) {
+      if (layer.kind !== "vectors") continue;
       const picked = await layer.object.pick(x, y);
       if (picked === undefined) continue;
       this.#options.onPick?.(picked, layer);
@@ -221,8 +261,8 @@ export class Stage {
   /** Axes and, where it is true everywhere, a scale bar. */
   #furnish(width: number, height: number): void {
     const { right, up } = basisOf(this.#camera);
-    const first = this.layers[0];
-    const unit = first?.about.axes[first.object.engine.axes[0] ?? 0]?.unit;
+    const first = this.#first();
+    const unit = unitOf(first);
     const dark = ((this.#background >> 8) & 255) < 128;
     const ink = cssOf(dark ? 0xd5dbe3 : 0x2a3038);
     const parts: SVGElement[] = [];
@@ -241,7 +281,7 @@ export class Stage {
       text(
         cx + dx * 1.35 - 3,
         cy + dy * 1.35 + 4,
-        first?.about.axes[first.object.engine.axes[k] ?? -1]?.name ?? name,
+        (first?.kind === "vectors" && first.about.axes[first.object.engine.axes[k] ?? -1]?.name) || name,
         colour,
       );
     }
@@ -257,7 +297,7 @@ export class Stage {
 }
 
 /** A name for people: the last part of an address, or what was dropped. */
-export function nameOf(source: Source | VectorDataset): string {
+export function nameOf(source: Source | Dataset): string {
   if (typeof source !== "string" && "files" in source) return source.name;
   const url = typeof source === "string" ? source : source.url;
   const last = url.replace(/\/+$/, "").split("/").at(-1) || url;
@@ -267,6 +307,9 @@ export function nameOf(source: Source | VectorDataset): string {
     return last; // a stray %
   }
 }
+
+const unitOf = (layer: Layer | undefined): string | undefined =>
+  layer?.kind === "vectors" ? layer.about.axes[layer.object.engine.axes[0] ?? 0]?.unit : layer?.about.unit;
 
 function svg(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
   const node = document.createElementNS(SVG, name);

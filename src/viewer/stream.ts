@@ -3,12 +3,14 @@
  * without workers), all of it runs in this thread, with the same answers.
  */
 import { Unsupported } from "../errors.js";
-import type { VectorDataset } from "../model/vectors.js";
+import type { Dataset } from "../model/dataset.js";
+import type { Volume } from "../scene/volume.js";
 import type { Fetch } from "../store/send.js";
 import type { EngineOptions } from "./engine/engine.js";
 import { RemoteStreamer } from "./engine/remote.js";
-import type { Source } from "./engine/source.js";
+import type { Source, Traffic } from "./engine/source.js";
 import { LocalStreamer, type Streamer } from "./engine/streamer.js";
+import type { SliceStreamer } from "./slices/streamer.js";
 
 /** How data are reached, and what whoever draws them wants to know. */
 export interface StreamOptions extends EngineOptions {
@@ -19,16 +21,16 @@ export interface StreamOptions extends EngineOptions {
 }
 
 /** Opens a source where it is read. A dataset that is open already stays where it is. */
-export async function stream(source: Source | VectorDataset, options: StreamOptions = {}): Promise<Streamer> {
+export async function stream(source: Source | Dataset, options: StreamOptions = {}): Promise<Streamer | SliceStreamer> {
   options.signal?.throwIfAborted();
-  if (typeof source === "object" && "kind" in source) return new LocalStreamer(source, options);
+  if (typeof source === "object" && "kind" in source) return local(source, options);
   const worker = options.worker === false ? undefined : await started(options.worker);
   if (worker === undefined) {
     const { openSource } = await import("./engine/source.js");
     const { dataset, traffic } = await openSource(source, options);
-    return new LocalStreamer(dataset, options, traffic);
+    return local(dataset, options, traffic);
   }
-  let streamer: RemoteStreamer | undefined;
+  let streamer: Streamer | SliceStreamer | undefined;
   const opening = RemoteStreamer.open(worker, source, options, () => worker.terminate());
   const died = new Promise<never>((_, reject) => {
     worker.onerror = ({ message }) => {
@@ -42,6 +44,22 @@ export async function stream(source: Source | VectorDataset, options: StreamOpti
   });
   streamer = await Promise.race([opening, died]);
   return streamer;
+}
+
+/** Of volumes the code comes with the first of them. */
+async function local(
+  data: Dataset | Volume,
+  options: StreamOptions,
+  traffic?: Traffic,
+): Promise<Streamer | SliceStreamer> {
+  if (data.kind === "vectors") return new LocalStreamer(data, options, traffic);
+  const [{ SliceEngine }, { volumeOf }] = await Promise.all([
+    import("./slices/engine.js"),
+    import("../scene/volume.js"),
+  ]);
+  const volume = data.kind === "volume" ? data : await volumeOf(data, { signal: options.signal });
+  const { memory, signal, onChange, onError } = options;
+  return new SliceEngine(volume, { memory, signal, onChange, onError }, traffic);
 }
 
 /** A worker that has said that it is there; undefined where there can be none. */

@@ -3,6 +3,8 @@ import type { Schema } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
 import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
+import { SliceEngine } from "../slices/engine.js";
+import { sliceReports } from "../slices/remote.js";
 import { buffersOf } from "./drawing.js";
 import { type FetchSide, fetchThrough } from "./fetch-bridge.js";
 import type { News, PageSide, WorkerSide } from "./protocol.js";
@@ -12,6 +14,8 @@ import { LocalStreamer } from "./streamer.js";
 /** Serves one dataset to the other side of a port. */
 export function host(port: Port): void {
   let streamer: LocalStreamer | undefined;
+  let slices: SliceEngine | undefined;
+  const sliced = sliceReports();
   let told: { schema?: Schema | undefined; bounds?: Bounds; legend: string; entries: number } = {
     legend: "",
     entries: 0,
@@ -38,6 +42,16 @@ export function host(port: Port): void {
     );
   };
 
+  const reportSlices = (): void => {
+    if (slices === undefined) return;
+    const news = sliced(slices);
+    channel.tell(
+      "slices",
+      news,
+      news.changed.map(({ pixels }) => pixels.buffer as ArrayBuffer),
+    );
+  };
+
   const handlers: WorkerSide = {
     async open({ source, asks, ...change }, signal) {
       const { dataset, traffic } = await openSource(source, {
@@ -45,11 +59,15 @@ export function host(port: Port): void {
         signal,
       });
       const onError = (error: Error): void => channel.tell("failed", PortableError.from(error));
+      if (dataset.kind === "volume") {
+        slices = new SliceEngine(dataset, { memory: change.memory, onChange: reportSlices, onError }, traffic);
+        return slices.about;
+      }
       streamer = new LocalStreamer(dataset, { ...change, onChange: report, onProgress: report, onError }, traffic);
       return streamer.about;
     },
-    look: (view) => streamer!.look(view),
-    set: (change) => streamer!.set(change),
+    look: (view) => (slices ?? streamer)!.look(view),
+    set: (change) => (slices ?? streamer)!.set(change),
     pick: (at) => streamer!.pick(at),
     groups: () => streamer!.groups(),
     find: (id) => streamer!.find(id),

@@ -3,12 +3,15 @@
  * `host`. Drawings are handed over, everything else is copied.
  *
  *   page → worker   open, look, set, pick, groups, find, exported
- *   worker → page   news, failed; fetch, pull and stop where the caller has a fetch of its own
+ *   worker → page   news, slices, failed; fetch, pull and stop where the caller has a fetch of its own
  */
 import type { Schema } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
 import type { Colouring, Legend } from "../../scene/colouring.js";
 import type { PortableError } from "../../worker/message.js";
+import type { SliceLook } from "../slices/engine.js";
+import type { SliceNews } from "../slices/remote.js";
+import type { VolumeAbout } from "../slices/streamer.js";
 import type { EngineOptions, Status } from "./engine.js";
 import type { FetchSide } from "./fetch-bridge.js";
 import type { Found, NamedGroup } from "./found.js";
@@ -39,9 +42,9 @@ export interface News {
 
 /** What the worker does for the page. */
 export type WorkerSide = {
-  open(opened: Opened, signal: AbortSignal): Promise<About>;
+  open(opened: Opened, signal: AbortSignal): Promise<About | VolumeAbout>;
   look(view: View): Promise<void>;
-  set(change: Change): void;
+  set(change: Change & SliceLook): void;
   pick(at: Pointed): Promise<Picked | undefined>;
   groups(): Promise<readonly NamedGroup[]>;
   find(id: bigint): Promise<Found | undefined>;
@@ -51,5 +54,6 @@ export type WorkerSide = {
 /** What the page does for the worker. */
 export type PageSide = FetchSide & {
   news(news: News): void;
+  slices(news: SliceNews): void;
   failed(error: PortableError): void;
 };

@@ -52,7 +52,8 @@ function remote(
     port1.close();
   };
   endings.push(end);
-  return { opening: RemoteStreamer.open(port2 as unknown as Port, source, options, end), ended: () => ended };
+  const opening = RemoteStreamer.open(port2 as unknown as Port, source, options, end) as Promise<RemoteStreamer>;
+  return { opening, ended: () => ended };
 }
 
 /** A web server, as its own fetch; `asked` are the signals and ranges of all requests. */

@@ -7,6 +7,7 @@ import { type Form, sceneOf } from "../../scene/shape.js";
 import type { Fetch } from "../../store/send.js";
 import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
+import { RemoteSlices, type SliceWorkerSide } from "../slices/remote.js";
 import type { EngineOptions, Status } from "./engine.js";
 import { type FetchSide, fetchServer } from "./fetch-bridge.js";
 import type { Found, NamedGroup } from "./found.js";
@@ -55,13 +56,21 @@ export class RemoteStreamer implements Streamer {
   }
 
   /** Has the other side of a port open a source; `end` is called when it is needed no longer. */
-  static async open(port: Port, source: Source, options: RemoteOptions, end: () => void): Promise<RemoteStreamer> {
+  static async open(
+    port: Port,
+    source: Source,
+    options: RemoteOptions,
+    end: () => void,
+  ): Promise<RemoteStreamer | RemoteSlices> {
     const { fetch: own, signal, memory, color, filter, detail } = options;
     const life = new AbortController();
-    let streamer: RemoteStreamer | undefined;
+    let streamer: RemoteStreamer | RemoteSlices | undefined;
     const pageSide: Omit<PageSide, keyof FetchSide> = {
       news: (news) => {
-        if (streamer !== undefined) streamer.#take(news);
+        if (streamer instanceof RemoteStreamer) streamer.#take(news);
+      },
+      slices: (news) => {
+        if (streamer instanceof RemoteSlices) streamer.take(news);
       },
       failed: (error) => options.onError?.(PortableError.toError(error)),
     };
@@ -75,7 +84,11 @@ export class RemoteStreamer implements Streamer {
       const opened = { source, asks: own !== undefined, memory, color, filter: portable(filter), detail };
       const about = await channel.call("open", opened, { signal });
       const closed = new InvalidInput(`${about.url} was closed before this was answered`);
-      streamer = new RemoteStreamer(about, options, channel, () => close(closed));
+      const ended = (): void => close(closed);
+      streamer =
+        "shapes" in about
+          ? new RemoteSlices(about, options, channel as unknown as Channel<SliceWorkerSide>, ended)
+          : new RemoteStreamer(about, options, channel, ended);
     } catch (error) {
       close(error);
       throw error;

@@ -1,7 +1,8 @@
 /** What can be shown, and how it is opened: an address, or files that somebody dropped or chose. */
-import { InvalidInput, NotFound } from "../../errors.js";
+import { NotFound } from "../../errors.js";
 import { detect, openLocation } from "../../index.js";
 import type { VectorDataset } from "../../model/vectors.js";
+import { type Volume, volumeOf } from "../../scene/volume.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Location } from "../../store/open.js";
 import { spanFor } from "../../store/range.js";
@@ -24,11 +25,11 @@ export interface Traffic {
   bytes: number;
 }
 
-/** The geometry of a source, and a count of what it asks for from now on; InvalidInput where something else is there. */
+/** The geometry or the volume of a source, and a count of what it asks for from now on; InvalidInput where something else is there. */
 export async function openSource(
   source: Source,
   options: { readonly fetch?: Fetch | undefined; readonly signal?: AbortSignal | undefined },
-): Promise<{ readonly dataset: VectorDataset; readonly traffic: Traffic }> {
+): Promise<{ readonly dataset: VectorDataset | Volume; readonly traffic: Traffic }> {
   const traffic = { requests: 0, bytes: 0 };
   const { fetch: own = (url, init) => fetch(url, init), signal } = options;
   const counted: Fetch = async (url, init) => {
@@ -40,9 +41,7 @@ export async function openSource(
   const location =
     typeof source === "string" ? await openLocation(source, { fetch: counted, signal }) : locationOf(source);
   const dataset = await (await detect(location, { signal })).match.open();
-  if (dataset.kind === "vectors") return { dataset, traffic };
-  const what = dataset.kind === "array" ? "an array" : "a group";
-  throw new InvalidInput(`${dataset.url} is ${what}, and the viewer shows geometry`, { where: dataset.url });
+  return { dataset: dataset.kind === "vectors" ? dataset : await volumeOf(dataset, { signal }), traffic };
 }
 
 /** One file by itself is a format of single files. */

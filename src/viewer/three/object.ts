@@ -13,6 +13,7 @@ import {
   type Camera as ThreeCamera,
   Vector3,
 } from "three";
+import { InvalidInput } from "../../errors.js";
 import type { VectorDataset } from "../../model/vectors.js";
 import { type Bounds, FIELD, middle, type Vector } from "../../scene/camera.js";
 import { isCategorical } from "../../scene/colouring.js";
@@ -80,7 +81,10 @@ export class VectorObject extends Object3D {
 
   /** Of an address or of files: they are opened, read and decoded in a worker. */
   static async open(source: Source | VectorDataset, options: VectorObjectOptions = {}): Promise<VectorObject> {
-    return new VectorObject(await stream(source, options), options);
+    const engine = await stream(source, options);
+    if ("look" in engine && "form" in engine) return new VectorObject(engine, options);
+    engine.dispose();
+    throw new InvalidInput(`${engine.about.url} is a volume, which a SliceObject shows`);
   }
 
   get look(): Look {

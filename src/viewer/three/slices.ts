@@ -13,10 +13,14 @@ import {
   UnsignedByteType,
   Vector3,
 } from "three";
+import { InvalidInput } from "../../errors.js";
+import type { Dataset } from "../../model/dataset.js";
 import type { Bounds, Vector } from "../../scene/camera.js";
+import type { Source } from "../engine/source.js";
 import type { View } from "../engine/view.js";
 import type { PlacedSlice, SliceLook } from "../slices/engine.js";
 import type { SliceStreamer } from "../slices/streamer.js";
+import { type StreamOptions, stream } from "../stream.js";
 import { viewOf } from "./object.js";
 
 /** How slices look; all of it can be changed later with `set`. */
@@ -25,6 +29,11 @@ export interface SliceObjectLook extends SliceLook {
   /** Nothing outside of it is shown; in units of the scene. */
   readonly clip?: Bounds | undefined;
 }
+
+/** What an object understands besides. */
+export interface SliceObjectOptions
+  extends SliceObjectLook,
+    Pick<StreamOptions, "fetch" | "memory" | "worker" | "signal" | "onChange" | "onError"> {}
 
 const VERTEX = /* glsl */ `
   varying vec2 at;
@@ -70,6 +79,15 @@ export class SliceObject extends Object3D {
     this.engine = engine;
     this.#look = look;
     this.set(look);
+  }
+
+  /** Of an address, of files, or of an array or group that is open. */
+  static async open(source: Source | Dataset, options: SliceObjectOptions = {}): Promise<SliceObject> {
+    const { fetch, memory, worker, signal, onChange, onError, ...look } = options;
+    const engine = await stream(source, { fetch, memory, worker, signal, onChange, onError });
+    if ("slices" in engine) return new SliceObject(engine, look);
+    engine.dispose();
+    throw new InvalidInput(`${engine.about.url} is geometry, which a VectorObject shows`);
   }
 
   get look(): SliceObjectLook {
