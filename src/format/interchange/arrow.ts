@@ -15,6 +15,7 @@ import { whole } from "./file.js";
 import { decodeLz4Frame } from "./lz4-frame.js";
 import { filling, type ParquetColumn, withAbsent } from "./parquet-columns.js";
 import { type Table, tableContent } from "./table.js";
+import { leftOut } from "./table-roles.js";
 import type { FileFormat, OpenFileOptions } from "./types.js";
 
 export const file: FileFormat = {
@@ -67,7 +68,9 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
     const column = table.getChildAt(i) as ArrowColumn<unknown>;
     const own = columnOf(name, type, column);
     if (own === undefined)
-      losses.push(`the column ${name} is left out: it has values that are no numbers, texts or lists of one length`);
+      losses.push(
+        `${leftOut(name)}it has ${isList(type) ? "lists of different lengths" : "values that are no numbers or texts"}`,
+      );
     else columns.set(name, { own, data: column.data as readonly ArrowBatch<unknown>[] });
   }
   const [first] = columns.values();
@@ -167,14 +170,17 @@ function typeOf({
   }
 }
 
+const isList = ({ typeId }: ArrowType): boolean =>
+  typeId === TYPES.fixedList || typeId === TYPES.list || typeId === TYPES.largeList;
+
 function columnOf(name: string, type: ArrowType, column: ArrowColumn<unknown>): ParquetColumn | undefined {
   const own = type as Field;
-  const isList = own.typeId === TYPES.fixedList || own.typeId === TYPES.list || own.typeId === TYPES.largeList;
-  const found = typeOf(isList ? ((own.children?.[0]?.type ?? type) as Field) : own);
-  const channels = isList ? (own.stride ?? lengthOf(column)) : 1;
+  const listed = isList(type);
+  const found = typeOf(listed ? ((own.children?.[0]?.type ?? type) as Field) : own);
+  const channels = listed ? (own.stride ?? lengthOf(column)) : 1;
   if (found === undefined || !(channels >= 1 && channels <= 1024)) return undefined;
-  const nullable = !isList && column.data.some(({ nullCount }) => nullCount > 0);
-  return { info: { name, channels, ...(nullable ? withAbsent(found) : found) }, isList, nullable };
+  const nullable = !listed && column.data.some(({ nullCount }) => nullCount > 0);
+  return { info: { name, channels, ...(nullable ? withAbsent(found) : found) }, isList: listed, nullable };
 }
 
 /** How many values each list has; 0 where they are not as many in each. */

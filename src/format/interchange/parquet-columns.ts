@@ -9,6 +9,7 @@ import type { DataType, FixedDataType } from "../../bytes/dtype.js";
 import { I64, U64 } from "../../bytes/u64.js";
 import { Corrupt } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { leftOut } from "./table-roles.js";
 import { valuesOf } from "./table-types.js";
 
 export interface ParquetColumn {
@@ -35,7 +36,7 @@ export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: 
           : type === undefined
             ? `values of type ${leaf.element.type}`
             : "lists of different lengths";
-      losses.push(`the column ${name} is left out: it has ${why}`);
+      losses.push(`${leftOut(name)}it has ${why}`);
       continue;
     }
     const nullable = mayBeNull(leaf, metadata.row_groups, name);

@@ -40,13 +40,24 @@ const LIST_LINES = [
   ["pre_pt_position", "post_pt_position"],
 ] as const;
 
-export function rolesOf(columns: readonly NamedColumn[], given: TableOptions, where: string): Roles {
+/** How a sentence about a column begins that cannot be read. */
+export const leftOut = (name: string): string => `the column ${name} is left out: `;
+
+/** `left` are sentences about columns that cannot be read. */
+export function rolesOf(
+  columns: readonly NamedColumn[],
+  given: TableOptions,
+  where: string,
+  left: readonly string[] = [],
+): Roles {
   const known = new Map(columns.map((column) => [column.name, column]));
   const byLower = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
   const list = columns.map(({ name }) => name).join(", ");
   const named = (name: string): NamedColumn => {
     const column = known.get(name);
     if (column !== undefined) return column;
+    const why = left.find((sentence) => sentence.startsWith(leftOut(name)));
+    if (why !== undefined) throw new InvalidInput(`${where}: ${why}`, { where });
     throw new InvalidInput(`${where} has no column ${JSON.stringify(name)}; it has ${list || "none"}`, { where });
   };
   const axesAs = (form: string): string[] =>

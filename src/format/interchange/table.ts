@@ -50,7 +50,7 @@ export interface TableIndex {
 
 export function tableContent(table: Table, given: TableOptions = {}): FileContent {
   const { where, version, columns, rows, header } = table;
-  const roles = rolesOf(columns, given, where);
+  const roles = rolesOf(columns, given, where, table.losses);
   const { ends, axes, relationships, left } = roles;
   const isLine = ends.length === 2;
   const losses = [...(table.losses ?? [])];
