@@ -83,7 +83,7 @@ export class Stage {
     this.#background = options.background ?? 0x10151c;
     this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("role", "application"); // keys belong to it
     this.canvas.setAttribute(
       "aria-label",
       "The data in space: drag to turn, shift and drag to move, wheel to come closer; keys: arrows, +, -, F",

@@ -18,29 +18,75 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** A control with its name before it and, of sliders, its value after it. */
-export function field(name: string, control: HTMLElement, value?: HTMLOutputElement): HTMLElement {
+export function field(name: string, control: HTMLElement, value?: HTMLElement): HTMLElement {
   control.setAttribute("aria-label", name);
   return h("label", { className: "field" }, h("span", {}, name), control, value);
 }
 
-interface Slider {
+/** What is seldom needed, behind a word. */
+export const folded = (name: string, ...children: Child[]): HTMLDetailsElement =>
+  h("details", {}, h("summary", {}, name), h("div", { className: "fields" }, ...children));
+
+interface Scale {
   readonly min: number;
   readonly max: number;
   readonly step: number | "any";
-  readonly value: number;
   show(value: number): string;
+}
+
+interface Slider extends Scale {
+  readonly value: number;
   change(value: number): void;
 }
 
-export function slider(name: string, { min, max, step, value, show, change }: Slider): HTMLElement {
+export function slider(name: string, { value, show, change, ...scale }: Slider): HTMLElement {
   const output = h("output", {}, show(value));
-  const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
-  input.value = String(value);
-  input.addEventListener("input", () => {
+  const input = rangeInput(scale, value, () => {
     output.textContent = show(Number(input.value));
     change(Number(input.value));
   });
   return field(name, input, output);
+}
+
+interface Range extends Scale {
+  readonly value: readonly [low: number, high: number];
+  /** What lies between them: a gradient. */
+  readonly colours: readonly string[];
+  change(low: number, high: number): void;
+}
+
+/** Two ends on one bar of colours. */
+export function range(name: string, { value, colours, show, change, ...scale }: Range): HTMLElement {
+  const bar = h("div", { className: "range" });
+  const [from, to] = [h("span"), h("span")];
+  const ends = (): [number, number] => {
+    const [a, b] = [Number(low.value), Number(high.value)];
+    return [Math.min(a, b), Math.max(a, b)];
+  };
+  const paint = (): void => {
+    const [a, b] = ends().map((end) => (100 * (end - scale.min)) / (scale.max - scale.min || 1)) as [number, number];
+    const stops = colours.map((colour, i) => `${colour} ${a + ((b - a) * i) / (colours.length - 1)}%`);
+    bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
+    for (const [place, end] of [[from, 0] as const, [to, 1] as const]) place.textContent = show(ends()[end]!);
+  };
+  const moved = (): void => {
+    paint();
+    change(...ends());
+  };
+  const low = rangeInput(scale, value[0], moved);
+  const high = rangeInput(scale, value[1], moved);
+  low.setAttribute("aria-label", `Lowest ${name}`);
+  high.setAttribute("aria-label", `Highest ${name}`);
+  bar.append(low, high);
+  paint();
+  return h("div", { className: "legend" }, bar, h("div", { className: "row between quiet" }, from, to));
+}
+
+function rangeInput({ min, max, step }: Omit<Scale, "show">, value: number, input: () => void): HTMLInputElement {
+  const element = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
+  element.value = String(value);
+  element.addEventListener("input", input);
+  return element;
 }
 
 export function choice(
@@ -53,6 +99,12 @@ export function choice(
   for (const [own, text] of options) select.append(h("option", { value: own, selected: own === value }, text));
   select.addEventListener("change", () => change(select.value));
   return field(name, select);
+}
+
+export function check(name: string, checked: boolean, change: (checked: boolean) => void): HTMLLabelElement {
+  const input = h("input", { type: "checkbox", checked });
+  input.addEventListener("change", () => change(input.checked));
+  return h("label", { className: "check" }, input, name);
 }
 
 export const button = (text: string, click: () => void, label?: string): HTMLButtonElement => {

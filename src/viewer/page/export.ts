@@ -1,9 +1,21 @@
 /** The selection of a layer as a file, as the command line's `get` writes it. */
-import type { Layer } from "../stage.js";
+import type { Geometry } from "../../model/vectors.js";
+import type { VectorLayer } from "../stage.js";
 
-export const EXPORTS: readonly string[] = ["csv", "ply", "obj", "trk", "tck", "swc", "stl"];
+const PATHS = ["trk", "tck", "trx", "vtk", "csv"] as const;
+/** What each kind of geometry can become, the most usual first. */
+export const EXPORTS: { readonly [G in Geometry]: readonly string[] } = {
+  points: ["csv", "ply"],
+  lines: PATHS,
+  polylines: PATHS,
+  streamlines: PATHS,
+  graph: ["graphml", "edges"],
+  skeletons: ["swc", "csv"],
+  mesh: ["obj", "ply", "stl"],
+  parametric: ["csv"],
+};
 
-export async function exportSelection({ object, name }: Layer, as: string): Promise<void> {
+export async function exportSelection({ object, name }: VectorLayer, as: string): Promise<void> {
   const { filter, clip } = object.look;
   const box = clip === undefined ? {} : { box: [...clip.min, ...clip.max], clip: true };
   const bytes = await object.engine.exported({ as, query: { ...filter, ...box } });

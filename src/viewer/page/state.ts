@@ -1,9 +1,9 @@
 /** What a page shows, as the part of its address behind "#": whoever has the address sees the same. */
 import type { Camera } from "../../scene/camera.js";
-import type { Look } from "../three/object.js";
+import type { LayerLook } from "../stage.js";
 
 export interface State {
-  readonly layers: readonly { readonly url: string; readonly look: Look; readonly hidden?: boolean | undefined }[];
+  readonly layers: readonly { readonly url: string; readonly look: LayerLook; readonly hidden?: boolean | undefined }[];
   readonly camera?: Camera | undefined;
   readonly theme?: "dark" | "light" | undefined;
 }

@@ -1,0 +1,37 @@
+/** What is known of the thing that was clicked at or looked for. */
+import { shown } from "../../scene/scale-bar.js";
+import type { Picked } from "../engine/picked.js";
+import type { VectorLayer } from "../stage.js";
+import { button, h } from "./dom.js";
+
+export interface PickedCard {
+  readonly element: HTMLElement;
+  show(picked: Picked | undefined, layer: VectorLayer | undefined): void;
+}
+
+/** `only` has a layer show this object and no other. */
+export function pickedCard(only: (layer: VectorLayer, id: bigint) => void): PickedCard {
+  const element = h("section", { label: "Picked", hidden: true });
+  element.setAttribute("aria-live", "polite");
+  function show(picked: Picked | undefined, layer: VectorLayer | undefined): void {
+    element.hidden = picked === undefined || layer === undefined;
+    element.replaceChildren();
+    if (picked === undefined || layer === undefined) return;
+    const { id, position, attributes } = picked;
+    const rows: [string, string][] = [
+      ["layer", layer.name],
+      ...(id === undefined ? [] : [["object", String(id)] as [string, string]]),
+      ["at", position.map(shown).join(", ")],
+      ...attributes,
+    ];
+    const table = h("table");
+    for (const [name, value] of rows) table.append(h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)));
+    const alone = id === undefined ? undefined : button("Show only this", () => only(layer, id));
+    const close = button("Close", () => show(undefined, undefined));
+    element.append(
+      h("h2", {}, "Picked"),
+      h("div", { className: "card" }, table, h("div", { className: "row" }, alone, close)),
+    );
+  }
+  return { element, show };
+}
