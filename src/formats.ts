@@ -27,6 +27,9 @@ export const formats: readonly Format[] = [
     single: undefined,
     repair: async (...call) => (await precomputed()).repair!(...call),
   }),
+  later("trx-folder", "an unpacked TRX", async () => (await import("./format/interchange/trx-folder.js")).trxFolder, {
+    single: undefined,
+  }),
   later(
     "packed-tree",
     "a ptree file of particles",

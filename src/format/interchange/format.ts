@@ -25,9 +25,10 @@ export const interchange: Format = {
   },
   async *validate(store, _at, options = {}) {
     const file = fileOf(options);
-    const { kindAt } = await reader();
+    const { kindAt, openInterchange } = await reader();
     const { validateFile } = await import("./validate.js");
-    yield* validateFile(await kindAt(store, file, options), store, file, options);
+    const kind = await kindAt(store, file, options);
+    yield* validateFile(`${store.url}/${file}`, () => openInterchange(kind, store, file, options), options);
   },
 };
 

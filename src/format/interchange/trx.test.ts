@@ -5,13 +5,17 @@ import { dataOf, openBytes, paths, written } from "../../../test/interchange.js"
 import type { DataType } from "../../bytes/dtype.js";
 import { stringifyJson } from "../../bytes/json.js";
 import type { NumericArray } from "../../codec/types.js";
+import { diffDatasets } from "../../diff/datasets.js";
 import { OctavoError } from "../../errors.js";
 import type { Column } from "../../model/attributes.js";
+import type { VectorDataset } from "../../model/vectors.js";
 import { Key, Prefix } from "../../store/key.js";
 import { memoryStore } from "../../store/memory.js";
+import type { Store } from "../../store/types.js";
 import { zipStore } from "../../store/zip.js";
 import { zipWriteStore } from "../../store/zip-write.js";
 import { file } from "./trx.js";
+import { trxFolder } from "./trx-folder.js";
 
 const HEADER = {
   DIMENSIONS: [4, 5, 6],
@@ -31,16 +35,21 @@ const basic = {
 };
 type Entries = { readonly [name: string]: NumericArray | object };
 
-/** A zip file by hand. */
-async function trx(entries: Entries, method: "store" | "deflate" = "store"): Promise<Uint8Array> {
-  const store = memoryStore();
-  const zip = await zipWriteStore(store, Key.of("a.trx"), { method });
+/** Entries as they lie in a store. */
+async function put(entries: Entries, store: Store, at = ""): Promise<void> {
   for (const [name, value] of Object.entries(entries)) {
     const bytes = ArrayBuffer.isView(value)
       ? new Uint8Array(value.buffer)
       : new TextEncoder().encode(stringifyJson(value as never));
-    await zip.set(Key.of(name), bytes);
+    await store.set(Key.of(at + name), bytes);
   }
+}
+
+/** A zip file by hand. */
+async function trx(entries: Entries, method: "store" | "deflate" = "store"): Promise<Uint8Array> {
+  const store = memoryStore();
+  const zip = await zipWriteStore(store, Key.of("a.trx"), { method });
+  await put(entries, zip);
   await zip.close();
   return (await store.get(Key.of("a.trx")))!;
 }
@@ -232,4 +241,26 @@ describe("writing", () => {
       { numRuns: 50 },
     );
   });
+});
+
+it("a folder is read as the zip file is", async () => {
+  const entries = {
+    ...basic,
+    "dpv/fa.float32": Float32Array.of(0.25, 0.5, 0.75),
+    "dps/w.2.uint8": Uint8Array.of(1, 2, 3, 4),
+    "groups/left.uint32": Uint32Array.of(1),
+  };
+  const store = memoryStore();
+  await put(entries, store, "tracts/");
+  const at = Prefix.of("tracts");
+  expect(await trxFolder.detect(store, at)).toMatchObject({ summary: "TRX, unpacked" });
+  expect(await trxFolder.detect(store, Prefix.root)).toBeUndefined();
+  const dataset = (await trxFolder.open(store, at)) as VectorDataset;
+  expect((await diffDatasets(await open(entries), dataset)).differences).toEqual([]);
+  expect(await dataset.headers()).toEqual(await (await open(entries)).headers());
+  const findings = [];
+  for await (const found of trxFolder.validate(store, at)) findings.push(found);
+  expect(findings).toEqual([]);
+  await store.delete(Key.of("tracts/offsets.uint32"));
+  await expect(((await trxFolder.open(store, at)) as VectorDataset).select().read()).rejects.toThrow("has no offsets");
 });

@@ -60,6 +60,10 @@ async function openTrx(input: InputFile, options: OpenFileOptions): Promise<File
   return trxContent(await openArrays(zip, where, size, options), options);
 }
 
+/** The same, unpacked: its arrays are the files of a folder. */
+export const openUnpacked = async (store: Store, options: OpenFileOptions): Promise<FileContent> =>
+  trxContent(await openArrays(store, store.url, Number.POSITIVE_INFINITY, options), options);
+
 function trxContent(trx: Trx, options: OpenFileOptions): FileContent {
   const { where, header, arrays, vertices, streamlines } = trx;
   const typeOf = (name: string): string | undefined => {

@@ -1,24 +1,18 @@
 /** Everything that can be said against a file: it opens, its pieces are found, each is read, each number looked at. */
 import type { Finding, ValidateOptions } from "../../model/format.js";
-import type { Key } from "../../store/key.js";
-import type { Store } from "../../store/types.js";
 import type { FileDataset } from "./dataset.js";
-import type { Kind } from "./kinds.js";
-import { openInterchange } from "./open.js";
 import { failure, finding, rules } from "./rules.js";
 import type { PieceIndex } from "./types.js";
 
 export async function* validateFile(
-  kind: Kind,
-  store: Store,
-  key: Key,
+  where: string,
+  open: () => Promise<FileDataset>,
   options: ValidateOptions = {},
 ): AsyncGenerator<Finding> {
   const { level = 5, signal, onProgress } = options;
-  const where = `${store.url}/${key}`;
   let dataset: FileDataset;
   try {
-    dataset = await openInterchange(kind, store, key, options);
+    dataset = await open();
   } catch (error) {
     return yield failure("opens", where, error);
   }
