@@ -304,7 +304,7 @@ describe("interrupted", () => {
             { inputs: { source: "20" }, versions: "", options: { chunkShape: [...(own.chunkShape ?? [2])] } },
             { resume },
             async (location) => (await convertArray(source, location.store, location.at, own)).report,
-            undefined,
+            {},
           );
         const failed = await convert(failing, options).catch((error: Error) => error);
         if (!(failed instanceof Error)) continue;

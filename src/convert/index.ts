@@ -18,7 +18,7 @@ import type { ManyOptions } from "./feed-many.js";
 import { convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
 import { jobOf } from "./job.js";
-import { elsewhere, finest, isZip, lastOf, levelsWanted } from "./levels.js";
+import { elsewhere, finest, isZip, levelsWanted, withLevels, withLinks } from "./levels.js";
 import { refuseLosses } from "./losses.js";
 import {
   arrayOptions,
@@ -91,12 +91,9 @@ export function converter(
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
     const kind = fileKind(target, options.to);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
-    // Of what is written in parts, coarser levels come when all are there; else they are there when the store is.
+    // Of what is written in parts, coarser levels come when all are there. Links between levels come when anybody can see them.
     const [early, late] = share === undefined && finish !== true ? [levels, undefined] : [undefined, levels];
-    const more =
-      (late ?? levels?.crossLinks)
-        ? (report: ConvertReport, to: Location) => lastOf(report, to, levels!, late)
-        : undefined;
+    const more = levels?.crossLinks && ((report: ConvertReport, to: Location) => withLinks(report, to, levels));
     const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
     const feed = (): Promise<Feed> =>
       feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
@@ -115,10 +112,12 @@ export function converter(
         if (early !== undefined && isZip(target) && resume !== true)
           return elsewhere(location, await placeFor(temporary), async (to) => {
             const report = await work(to);
-            return more === undefined ? report : more(report, to);
+            return more ? more(report, to) : report;
           });
-        const last = more && ((report: ConvertReport) => more(report, location));
-        return inStage(location, job, { ...sharing, signal, overwrite }, work, last);
+        return inStage(location, job, { ...sharing, signal, overwrite }, work, {
+          unseen: late && ((report, to) => withLevels(report, to, late)),
+          last: more ? (report) => more(report, location) : undefined,
+        });
       });
     if (kind !== undefined || isParticleFile(target, options.to)) refuseSharing(target, sharing);
     if (isParticleFile(target, options.to)) {

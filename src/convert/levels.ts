@@ -1,5 +1,5 @@
-/** Coarser levels as the last step of a conversion: by then the store is whole, and stays so whatever becomes of them. */
-import { OctavoError, Unsupported } from "../errors.js";
+/** Coarser levels of what is converted: they are there when the store is; links between them come last. */
+import { Unsupported } from "../errors.js";
 import type { ZarrVectors } from "../format/zarr-vectors/index.js";
 import type { VectorWriter } from "../format/zarr-vectors/write/write.js";
 import type { Query } from "../model/vectors.js";
@@ -65,36 +65,22 @@ export async function committed(
   return { dataset, ...made!.report() };
 }
 
-/** What comes when a store is there: the levels that could not come with it, and the links between levels. */
-export async function lastOf(
-  report: ConvertReport,
-  { store, at }: Location,
-  options: PyramidOptions,
-  late: PyramidOptions | undefined,
-): Promise<ConvertReport> {
-  if (late !== undefined) return addLevels(report, { store, at }, late);
-  if (options.crossLinks === true) await (await import("../pyramid/cross.js")).linkLevels(store, at, options);
-  return report;
-}
-
-/** An error says that the store itself is there. */
-async function addLevels(
+/** Gives a store that nobody sees yet its coarser levels. */
+export async function withLevels(
   report: ConvertReport,
   { store, at }: Pick<Location, "store" | "at">,
   options: PyramidOptions,
 ): Promise<ConvertReport> {
-  const { buildPyramid } = await import("../pyramid/build.js");
-  try {
-    return { ...report, ...(await buildPyramid(store, at, options)) };
-  } catch (error) {
-    if (!(error instanceof OctavoError)) throw error;
-    const { where, reason, cause } = error;
-    const Kind = error.constructor as new (message: string, details: object) => OctavoError;
-    throw new Kind(`level 0 is written, its coarser levels were not finished: ${error.message}`, {
-      where,
-      reason,
-      cause,
-      hint: error.hint ?? "The store can be used as it is; octavo pyramid builds its levels.",
-    });
-  }
+  const { writePyramid } = await import("../pyramid/build.js");
+  return { ...report, ...(await writePyramid(store, at, options)) };
+}
+
+/** What comes when a store is there. */
+export async function withLinks(
+  report: ConvertReport,
+  { store, at }: Location,
+  options: PyramidOptions,
+): Promise<ConvertReport> {
+  await (await import("../pyramid/cross.js")).linkLevels(store, at, options);
+  return report;
 }

@@ -14,7 +14,17 @@ import { defaultLimits } from "../limits.js";
 import { Key, LOGS, Prefix } from "../store/key.js";
 import type { ConvertReport } from "./arrays.js";
 import { digest, type Job, jobText } from "./job.js";
-import { dataAt, isEmpty, jobAt, mustBeSame, type Place, publish, type StageOptions, type Work } from "./stage.js";
+import {
+  dataAt,
+  isEmpty,
+  jobAt,
+  type More,
+  mustBeSame,
+  type Place,
+  publish,
+  type StageOptions,
+  type Work,
+} from "./stage.js";
 import { partOf, type Staged, staged } from "./staged.js";
 
 const recordsAt = (at: Prefix): Prefix => Prefix.join(at, `${LOGS}parts`);
@@ -34,7 +44,10 @@ export async function partly(
   if (before === undefined) await beginParts(place);
   else mustBeSame(place, before);
   if (before?.report !== undefined)
-    throw new Conflict(`${where} is finished but for its coarser levels`, { where, hint: "Add --finish once more." });
+    throw new Conflict(`${where} is finished but for the links between its levels`, {
+      where,
+      hint: "Add --finish once more.",
+    });
   const there = goesOn ? await dataAt(place) : new Map<Key, number>();
   const stage = staged(store, (key) => partOf(key, at, of) === index - 1, there);
   const report = await work({ store: stage.store, at });
@@ -91,7 +104,11 @@ interface Record {
 }
 
 /** Checks that all parts are there and are those of one conversion, and makes what they have written visible. */
-export async function finished(given: Place, before: Job | undefined): Promise<ConvertReport> {
+export async function finished(
+  given: Place,
+  before: Job | undefined,
+  more: More["unseen"] = async (report) => report,
+): Promise<ConvertReport> {
   const { store, at, where, signal } = given;
   if (before?.parts === undefined)
     throw new NotFound(`${where} has no parts that could be put together`, {
@@ -141,16 +158,17 @@ export async function finished(given: Place, before: Job | undefined): Promise<C
         hint: again([index]),
       });
     }
-  const report = reportOf(records, parts);
+  const stage = staged(store, () => true, there);
   const folder = Prefix.join(recordsAt(at), documents.digest);
-  const texts = new Map<Key, Uint8Array>();
   for (const name of documents.names) {
     const bytes = await store.get(Key.join(folder, name), { signal });
     if (bytes === undefined)
       throw new Corrupt(`${where}: the document ${name} that its parts wrote is gone`, { where, hint: again([1]) });
-    texts.set(Key.join(at, name), bytes);
+    stage.documents.set(Key.join(at, name), bytes);
   }
-  await publish(place, report, texts, data);
+  const report = await more(reportOf(records, parts), { store: stage.store, at });
+  for (const key of stage.sizes.keys()) data.add(key);
+  await publish(place, report, stage.documents, data);
   return report;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Work whose result is there whole or not at all, and that several runs may share: one goes on where another was killed, or each does
  * a part (parts.ts). While it is under way the target has octavo-convert.json: what is converted, and how (job.ts); with a report
- * once nothing but coarser levels is missing.
+ * once nothing but links between levels is missing.
  */
 import type { JsonObject } from "../bytes/json.js";
 import { Conflict, Unsupported } from "../errors.js";
@@ -38,20 +38,28 @@ export interface Place extends Location {
 
 export type Work = (location: Location) => Promise<ConvertReport>;
 
-/** Does the work as the options say. `more` is for what comes when it is there. */
+/** What comes when the work is done. */
+export interface More {
+  /** Of parts that are put together: before anybody sees them. */
+  readonly unseen?: ((report: ConvertReport, location: Location) => Promise<ConvertReport>) | undefined;
+  /** When everything is there. */
+  readonly last?: ((report: ConvertReport) => Promise<ConvertReport>) | undefined;
+}
+
+/** Does the work as the options say. */
 export async function inStage(
   location: Location,
   job: Job,
   options: StageOptions,
   work: Work,
-  more: ((report: ConvertReport) => Promise<ConvertReport>) | undefined,
+  { unseen, last }: More,
 ): Promise<ConvertReport> {
   const { store, at } = location;
   const { signal, part, finish, resume } = options;
   const where = urlOf(store, at);
   if (!store.can.conditional || !store.can.list) {
     if ([part, finish || undefined, resume || undefined].every((asked) => asked === undefined))
-      return (more ?? same)(await work(location));
+      return (last ?? same)(await work(location));
     throw new Unsupported(`${where} is written in one go, and not in parts or by resuming`, {
       where,
       hint: "Write to a folder first.",
@@ -62,17 +70,17 @@ export async function inStage(
   const before = await jobAt(place);
   const goesOn = resume === true && (before !== undefined || (await isEmpty(place)));
   if (part !== undefined) return partly(place, before, part, goesOn, work);
-  if (finish === true) return ended(place, await finished(place, before), more);
-  if (goesOn) return ended(place, await resumed(place, before, work), more);
+  if (finish === true) return ended(place, await finished(place, before, unseen), last);
+  if (goesOn) return ended(place, await resumed(place, before, work), last);
   return anew(place, work);
 }
 
 const same = async (report: ConvertReport): Promise<ConvertReport> => report;
 
 /** What comes last: what is wanted besides, and then nothing tells any more that there was work. */
-async function ended({ store, journal }: Place, report: ConvertReport, more = same): Promise<ConvertReport> {
+async function ended({ store, journal }: Place, report: ConvertReport, last = same): Promise<ConvertReport> {
   try {
-    return await more(report);
+    return await last(report);
   } finally {
     await store.delete(journal);
   }

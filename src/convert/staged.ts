@@ -98,6 +98,14 @@ export function staged(store: Store, isOwn: (key: Key) => boolean, there: Readon
   return { store: view, documents, sizes };
 }
 
+/** Does work whose documents nobody sees before all of it is done. */
+export async function unseen<T>(store: Store, work: (place: Store) => Promise<T>): Promise<T> {
+  const stage = staged(store, (key) => store.wants?.(key) !== false, new Map());
+  const result = await work(stage.store);
+  for (const [key, bytes] of stage.documents) await store.set(key, bytes);
+  return result;
+}
+
 const NOWHERE: Sink = { async write() {}, async commit() {}, async abort() {} };
 
 /** The place in a grid that keys of several arrays share; in 0.7.0 of Zarr Vectors it has an array of its own. */

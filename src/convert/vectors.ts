@@ -27,8 +27,9 @@ import { byObject } from "./by-object.js";
 import { Seen, unseenObjects } from "./empty.js";
 import { MEMORY, readingWithin, writingWithin } from "./feed.js";
 import { journaled } from "./journal.js";
-import { committed } from "./levels.js";
+import { committed, withLevels } from "./levels.js";
 import { refuseLosses, type Strictness } from "./losses.js";
+import { unseen } from "./staged.js";
 
 /** What the target is to be; everything else is as in the source. */
 export interface ConvertVectorsOptions
@@ -90,11 +91,12 @@ async function copied(
     limits: readingWithin({ ...options, maxMemory: (options.maxMemory ?? MEMORY) / 2 }).limits,
     levels: pyramid && [0],
   };
-  const { chunks, vertices, objects, losses } = await copyStore(source, store, at, description, copying);
-  const report = { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
-  if (pyramid === undefined) return report;
-  const { buildPyramid } = await import("../pyramid/build.js");
-  return { ...report, ...(await buildPyramid(store, at, { ...pyramid, crossLinks: false })) };
+  const into = async (place: Store): Promise<ConvertReport> => {
+    const { chunks, vertices, objects, losses } = await copyStore(source, place, at, description, copying);
+    return { chunksCopied: 0, chunksRecoded: chunks, vertices, objects, losses };
+  };
+  if (pyramid === undefined) return into(store);
+  return unseen(store, async (place) => withLevels(await into(place), { store: place, at }, pyramid));
 }
 
 /** Level by level, batch by batch. */

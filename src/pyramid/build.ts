@@ -6,6 +6,7 @@
  */
 import { InvalidInput } from "../errors.js";
 import { editZarrVectors } from "../format/zarr-vectors/edit/edit.js";
+import { writeLevels } from "../format/zarr-vectors/edit/edit-levels.js";
 import { openZarrVectors } from "../format/zarr-vectors/index.js";
 import type { ZarrVectors } from "../format/zarr-vectors/read/dataset.js";
 import type { NewLevels, VectorLevelWriter } from "../format/zarr-vectors/write/write.js";
@@ -57,6 +58,14 @@ export async function buildPyramid(
   transaction.setLevels(levels, maxMemory / 2);
   await transaction.commit();
   if (options.crossLinks === true) await (await import("./cross.js")).linkLevels(store, at, options);
+  return report();
+}
+
+/** The same in a store that nobody sees yet, without links between levels: there is no log of it. */
+export async function writePyramid(store: Store, at: Prefix, options: PyramidOptions): Promise<PyramidReport> {
+  const { signal, limits, maxMemory = MEMORY } = options;
+  const { report, ...levels } = await coarserLevels(await openZarrVectors(store, at, { signal, limits }), options);
+  await writeLevels(store, at, levels, maxMemory / 2, { signal, limits });
   return report();
 }
 

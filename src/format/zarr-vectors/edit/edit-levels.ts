@@ -3,10 +3,14 @@
  * whose ids they keep. What is written goes through the transaction like every other edit.
  */
 import { isJsonObject, type JsonObject } from "../../../bytes/json.js";
+import { stringifyJson } from "../../../bytes/json-write.js";
+import { encodeUtf8 } from "../../../bytes/text.js";
 import { InvalidInput } from "../../../errors.js";
-import { Prefix } from "../../../store/key.js";
+import type { ReadOptions } from "../../../model/dataset.js";
+import { Key, LOGS, Prefix } from "../../../store/key.js";
 import { type ScratchPlace, scratchIn } from "../../../store/scratch.js";
 import type { Store } from "../../../store/types.js";
+import { spelled } from "../nodes/document-text.js";
 import { checkLevel, type LevelDescription, planOfLevel, saidOf } from "../write/description-level.js";
 import type { NewLevels } from "../write/write.js";
 import { arraysIn } from "../write/write-arrays.js";
@@ -15,7 +19,22 @@ import { type LevelWriter, levelWriter } from "../write/write-level.js";
 import { objectsFor } from "../write/write-objects.js";
 import { editLevel } from "./edit-level.js";
 import { planFor } from "./edit-put.js";
-import type { Tree } from "./edit-tree.js";
+import { openTree, type Tree } from "./edit-tree.js";
+
+/** The same in a store that nobody sees yet: at once, without a log, and with a root as the writer of new stores spells it. */
+export async function writeLevels(
+  store: Store,
+  at: Prefix,
+  levels: NewLevels,
+  maxMemory: number,
+  options: ReadOptions,
+): Promise<void> {
+  const tree = await openTree(store, at, options);
+  await replaceLevels(tree, store, at, levels, { store, at: Prefix.join(at, LOGS) }, maxMemory);
+  const { attributes, rest } = (await tree.group(""))!;
+  const text = stringifyJson(spelled({ attributes, ...rest }), { indent: 2, ascii: true, tokens: true });
+  await store.set(Key.join(at, "zarr.json"), encodeUtf8(text, "a zarr.json"), { signal: options.signal });
+}
 
 export async function replaceLevels(
   tree: Tree,
