@@ -17,7 +17,9 @@ export function sizeOf(rows: number, widths: readonly number[]): number {
 }
 
 export class RunTable {
-  readonly #widths: readonly number[];
+  readonly widths: readonly number[];
+  /** Bytes of all rows. */
+  readonly size: number;
   readonly #buckets: number;
   readonly #counts: Uint8Array;
   readonly #marks: Uint32Array;
@@ -28,7 +30,7 @@ export class RunTable {
 
   /** Of the rows of each bucket. */
   constructor(rows: Uint32Array, widths: readonly number[]) {
-    this.#widths = widths;
+    this.widths = widths;
     this.#buckets = rows.length;
     this.#marks = new Uint32Array(Math.ceil(rows.length / STEP));
     this.#offsets = new Float64Array(this.#marks.length);
@@ -36,7 +38,8 @@ export class RunTable {
     for (let bucket = 0; bucket < rows.length; bucket++)
       for (let more = rows[bucket]! >>> 7; more > 0; more >>>= 7) bytes++;
     this.#counts = new Uint8Array(bytes);
-    for (let bucket = 0, at = 0, offset = 0; bucket < rows.length; bucket++) {
+    let offset = 0;
+    for (let bucket = 0, at = 0; bucket < rows.length; bucket++) {
       if (bucket % STEP === 0) {
         this.#marks[bucket / STEP] = at;
         this.#offsets[bucket / STEP] = offset;
@@ -46,6 +49,7 @@ export class RunTable {
       for (; left > 127; left >>>= 7) this.#counts[at++] = 128 | (left & 127);
       this.#counts[at++] = left;
     }
+    this.size = offset;
   }
 
   find(bucket: number): this {
@@ -55,7 +59,7 @@ export class RunTable {
     const counts = this.#counts;
     this.offset = this.#offsets[mark]!;
     for (let own = mark * STEP, at = this.#marks[mark]!; own <= bucket; own++) {
-      this.offset += sizeOf(this.rows, this.#widths);
+      this.offset += sizeOf(this.rows, this.widths);
       let byte = counts[at++]!;
       this.rows = byte & 127;
       for (let shift = 7; byte > 127; shift += 7) {

@@ -45,6 +45,8 @@ interface Source {
 
 interface Run {
   readonly table: RunTable;
+  /** By column the row that all rows are; undefined: they differ. */
+  readonly same: readonly (Uint8Array | undefined)[];
   /** undefined: they lie under the key. */
   bytes: Uint8Array | undefined;
   key: number;
@@ -61,6 +63,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
   const rowBytes = widths.reduce((sum, width) => sum + width, 0);
   const most = Math.min(RUN, scratch.memory / 4) / (few ? 4 : 1); // not less: all runs are looked at for a bucket
   const runs: Run[] = [];
+  const repeat = repeater(widths);
   const waiting = waitingRows(widths, Math.ceil(most / rowBytes));
   let aside = false; // whether runs are put aside as they come
   let room = new Uint8Array(); // for those
@@ -75,14 +78,15 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
     if (source.segments.rows === 0) return;
     const kernel = await loadVectorKernel();
     const counts = countsOf(source.segments);
-    let size = 0;
-    for (let bucket = 0; bucket < counts.length; bucket++) size += sizeOf(counts[bucket]!, widths);
+    const same = source.columns.map((column, c) => sameRow(column, source.segments, widths[c]!));
+    const table = new RunTable(counts, without(widths, same));
+    const { size } = table;
     aside ||= scratch.held + size > roomFor(scratch);
     if (aside) await spill();
     if (aside && room.length < size) room = new Uint8Array(Math.max(size, most));
     const bytes = aside ? room.subarray(0, size) : new Uint8Array(size);
-    gather(source, widths, counts, bytes, kernel);
-    const run = { table: new RunTable(counts, widths), bytes: aside ? undefined : bytes, key: -1 };
+    gather(source, table.widths, counts, bytes, kernel);
+    const run = { table, same, bytes: aside ? undefined : bytes, key: -1 };
     if (aside) run.key = await scratch.put(bytes);
     else scratch.held += size;
     runs.push(run);
@@ -126,9 +130,13 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
           rows[i]! += table.rows;
           parts[i]!++;
         }
+      const same = widths.map((_, c) => sameIn(runs, c));
       // What lies in one run is looked at where it lies; else there is room for all of it, and no piece outlives its copying.
       const found = Array.from(rows, (count, i): Uint8Array[] =>
-        widths.map((width) => new Uint8Array(parts[i] === 1 ? 0 : count * width)),
+        widths.map((width, c) => {
+          if (same[c] !== undefined) return repeat(c, same[c], count);
+          return new Uint8Array(parts[i] === 1 ? 0 : count * width);
+        }),
       );
       const filled = new Float64Array(buckets.length);
       const counts = new Float64Array(buckets.length); // of the run under way
@@ -139,24 +147,67 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
           let end = start;
           for (to = from; to < buckets.length && (to === from || run.table.find(buckets[to]!).offset === end); to++) {
             counts[to] = run.table.rows;
-            end += sizeOf(run.table.rows, widths);
+            end += sizeOf(run.table.rows, run.table.widths);
           }
-          if (end === start) continue;
-          const bytes = run.bytes?.subarray(start, end) ?? (await scratch.get(run.key, start, end - start));
+          const bytes =
+            run.bytes?.subarray(start, end) ?? (end === start ? NONE : await scratch.get(run.key, start, end - start));
           for (let i = from, at = 0; i < to; i++) {
             const count = counts[i]!;
             if (count === 0) continue;
             for (let c = 0; c < widths.length; c++) {
-              const piece = bytes.subarray(at, at + count * widths[c]!);
+              if (same[c] !== undefined) continue;
+              const row = run.same[c];
+              const piece = row === undefined ? bytes.subarray(at, at + count * widths[c]!) : repeat(c, row, count);
               if (parts[i] === 1) found[i]![c] = piece;
               else found[i]![c]!.set(piece, filled[i]! * widths[c]!);
-              at += padded(count * widths[c]!);
+              if (row === undefined) at += padded(count * widths[c]!);
             }
             filled[i]! += count;
           }
         }
       return found.map((columns, i) => ({ rows: rows[i]!, columns }));
     },
+  };
+}
+
+const NONE = new Uint8Array();
+
+/** The widths of columns whose rows differ; the others take nothing. */
+const without = (widths: readonly number[], same: Run["same"]): number[] =>
+  widths.map((width, c) => (same[c] === undefined ? width : 0));
+
+/** The row that all rows of a column are; undefined where they differ, or are no words nor parts of one. */
+function sameRow(column: Uint8Array, { starts, rows }: Segments, width: number): Uint8Array | undefined {
+  const [from, to] = [(starts?.[0] ?? 0) * width, rows * width];
+  if ((4 % width !== 0 && width % 4 !== 0) || (column.byteOffset + from) % 4 !== 0) return undefined;
+  const words = new Int32Array(column.buffer, column.byteOffset + from, (to - from) >> 2);
+  const back = Math.max(1, width >> 2);
+  for (let w = back; w < words.length; w++) if (words[w] !== words[w - back]) return undefined;
+  const isRow = (byte: number, i: number): boolean => byte === column[from + (i % width)];
+  const [first, rest] = [column.subarray(from, from + 4 * back), column.subarray(from + 4 * words.length, to)];
+  return first.every(isRow) && rest.every(isRow) ? column.slice(from, from + width) : undefined;
+}
+
+const startsWith = (bytes: Uint8Array, row: Uint8Array): boolean => row.every((byte, i) => bytes[i] === byte);
+
+/** The row that all rows of a column are in all runs. */
+function sameIn(runs: readonly Run[], c: number): Uint8Array | undefined {
+  const row = runs[0]?.same[c];
+  return row && runs.every(({ same }) => same[c] !== undefined && startsWith(same[c], row)) ? row : undefined;
+}
+
+/** A row of a column again and again, in memory that is only looked at. */
+function repeater(widths: readonly number[]) {
+  const rooms = widths.map(() => new Uint8Array());
+  return (column: number, row: Uint8Array, count: number): Uint8Array => {
+    const size = count * row.length;
+    if (size > rooms[column]!.length || !startsWith(rooms[column]!, row)) {
+      const room = new Uint8Array(Math.ceil((1.5 * size) / row.length) * row.length);
+      for (let i = 0; i < row.length; i++) room[i] = row[i]!;
+      for (let done = row.length; done < room.length; done *= 2) room.copyWithin(done, 0, done);
+      rooms[column] = room;
+    }
+    return rooms[column]!.subarray(0, size);
   };
 }
 
@@ -219,6 +270,7 @@ function gather(
   const fast = segments.starts === undefined ? spreader(kernel, columns, segments, bytes.length, counts) : undefined;
   for (let c = 0; c < widths.length; c++) {
     const width = widths[c]!;
+    if (width === 0) continue; // all rows are the same
     if (fast) fast.spread(columns[c]!, width, places);
     else scatter(columns[c]!, segments, width, bytes, places);
     for (let bucket = 0; bucket < counts.length; bucket++) places[bucket]! += padded(counts[bucket]! * width);

@@ -19,6 +19,7 @@ import type { ArrayMeta } from "../../zarr/types.js";
 import { writeRegion } from "../../zarr/write.js";
 import { Cell } from "../payload/blobs.js";
 import type { Plan } from "./description.js";
+import { shardAt } from "./write-layout.js";
 
 /** The chunks of a level, by number. */
 export interface Grid {
@@ -32,7 +33,10 @@ export interface Grid {
 }
 
 export interface CellArray {
-  /** Cells by chunk: of shards all that they have, at once. Cells without bytes are not stored. */
+  /**
+   * Cells by chunk: of shards all that they have, at once; those that are wider than the grid's wait for all of their chunks. Cells
+   * without bytes are not stored.
+   */
   put(chunks: ArrayLike<number>, payloads: readonly Uint8Array[]): Promise<void>;
   /** The document, with the directory of the chunks. */
   finish(attributes: JsonObject): Promise<void>;
@@ -41,8 +45,8 @@ export interface CellArray {
 export interface Arrays {
   /** A document at a path below the store. */
   document(path: string, bytes: Uint8Array): Promise<void>;
-  /** `unit`: bytes of an element, by which some codecs shuffle. */
-  cells(path: string, grid: Grid, unit?: number): Promise<CellArray>;
+  /** `unit`: bytes of an element, by which some codecs shuffle; `shard`: wider ones than the grid has. */
+  cells(path: string, grid: Grid, unit?: number, shard?: Grid["shard"]): Promise<CellArray>;
   /** A table, a chunk of it at most `rows` rows. */
   table(path: string, values: NdArray, fill: Json, rows: number, attributes: JsonObject): Promise<void>;
   /** A list of blobs of so many bytes on average, of which `chunk` makes those from, up to as one vlen chunk of so many elements. */
@@ -68,30 +72,34 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
   return {
     document: (path, bytes) => put(path === "" ? "zarr.json" : `${path}/zarr.json`, bytes),
 
-    async cells(path, { dims, coords, origin, shape, shard }) {
+    async cells(path, grid, _unit, shard = grid.shard) {
+      const { dims, coords, origin, shape } = grid;
       const codecs = chainFor(plan, BLOBS);
       const describe = (attributes: JsonObject): ArrayMeta =>
         describeArray({ shape, dtype: BLOBS, chunkShape: shape.map(() => 1), shardShape: shard, codecs, attributes });
       const compress = await compressor(codecs);
       const encode = (payload: Uint8Array): Uint8Array => compress(payload, true);
       const index = shard && (await loadCodec(describe({}))).shard!.index;
-      const keyOf = (chunk: number, size: readonly number[]): string => {
-        const place = origin.map((from, axis) => Math.floor((coords[chunk * dims + axis]! - from) / size[axis]!));
-        return `${path}/c/${place.join("/")}`;
-      };
       const single = shape.map(() => 1);
+      const keyOf = (chunk: number): string => `${path}/c/${shardAt(grid, chunk, shard ?? single).join("/")}`;
       const inShard = shard && strides(shard);
       const stored: string[] = [];
+      const waiting = new Map<string, (Uint8Array | undefined)[]>(); // wider shards
+      const missing = new Map<string, number>(); // chunks that these wait for
+      const waits = shard !== grid.shard;
+      for (let chunk = 0; waits && chunk < coords.length / dims; chunk++)
+        missing.set(keyOf(chunk), (missing.get(keyOf(chunk)) ?? 0) + 1);
       return {
         async put(chunks, payloads) {
-          const shards = new Map<string, (Uint8Array | undefined)[]>();
+          const shards = waits ? waiting : new Map<string, (Uint8Array | undefined)[]>();
           const keys: [string, () => Uint8Array][] = [];
           for (let i = 0; i < chunks.length; i++) {
             const chunk = chunks[i]!;
             const payload = payloads[i]!;
+            const key = keyOf(chunk);
+            if (waits) missing.set(key, missing.get(key)! - 1);
             if (payload.length === 0) continue;
             stored.push(coords.subarray(chunk * dims, (chunk + 1) * dims).join("."));
-            const key = keyOf(chunk, shard ?? single);
             if (!isWanted(key)) continue;
             if (shard === undefined) {
               keys.push([key, () => encode(payload)]);
@@ -108,18 +116,24 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
             );
             cells[place] = encode(payload);
           }
-          for (const [key, cells] of shards) keys.push([key, () => index!.join(cells)]);
+          for (const [key, cells] of shards) {
+            if (waits && missing.get(key)! > 0) continue;
+            shards.delete(key);
+            keys.push([key, () => index!.join(cells)]);
+          }
           await forEachConcurrent(keys, 8, ([key, bytes]) => put(key, bytes()));
         },
-        finish: (attributes) =>
-          finish(
+        async finish(attributes) {
+          for (const [key, cells] of waiting) await put(key, index!.join(cells)); // where chunks never came
+          await finish(
             path,
             describe({
               nonempty_chunks: stored.sort(),
               ...(origin.every((first) => first === 0) ? {} : { chunk_grid_origin: origin }),
               ...attributes,
             }),
-          ),
+          );
+        },
       };
     },
 

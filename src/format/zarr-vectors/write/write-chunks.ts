@@ -13,12 +13,12 @@ import { NOBODY, SEVERAL } from "../payload/owner-cell.js";
 import { OWNERS } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
 import type { Bucket, Spool } from "./spill.js";
-import type { Arrays, CellArray } from "./write-arrays.js";
+import type { Arrays, CellArray, Grid } from "./write-arrays.js";
 import { type Dtype, dtypeSize } from "./write-batch.js";
 import { binsOf } from "./write-bins.js";
 import type { Intake } from "./write-columns.js";
 import { type Again, bytesAt, type Fragments } from "./write-cut.js";
-import { type Layout, orderBy, unitsOf, upTo } from "./write-layout.js";
+import { type Layout, orderBy, together, unitsOf, upTo, widerShard } from "./write-layout.js";
 import { ManifestRows, type ManifestSpool } from "./write-manifests.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
@@ -64,10 +64,18 @@ export interface Stored {
 export async function writeChunks(context: ChunkContext): Promise<Stored> {
   const { plan, dtype, arrays, vertices, intakes, layout, table, rowBytes, sizes, scratch } = context;
   const { grid, chunkCount } = layout;
+  let total = 0;
+  for (let chunk = 0; chunk < chunkCount; chunk++) total += sizes[chunk] ?? 0;
+  const shards: Grid["shard"][] = [];
+  const array = (path: string, unit: number | undefined, bytes: number): Promise<CellArray> => {
+    const shard = widerShard(grid, plan.sharding, (total * bytes) / Math.max(1, chunkCount));
+    shards.push(shard);
+    return arrays.cells(path, grid, unit, shard);
+  };
   const cells = await Promise.all([
     arrays.cells("vertices", grid, dtypeSize(dtype)),
-    arrays.cells("vertex_fragments", grid),
-    ...intakes.map(({ info }) => arrays.cells(`vertex_attributes/${info.name}`, grid, sizeOf(info))),
+    table === undefined ? array("vertex_fragments", undefined, 1) : arrays.cells("vertex_fragments", grid), // bins: few bytes
+    ...intakes.map(({ info, width }) => array(`vertex_attributes/${info.name}`, sizeOf(info), width)),
   ]);
   // An id below 0 could be taken for "nobody", and one of a level that was numbered anew for another: then the owners are
   // left to the manifests.
@@ -93,7 +101,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
   let shared = false;
   let stored = 0;
   const bytesIn = (chunk: number): number => (sizes[chunk] ?? 0) * rowBytes;
-  const units = unitsOf(grid, chunks, bytesIn, scratch.memory);
+  const units = together(grid, unitsOf(grid, chunks, bytesIn, scratch.memory), shards);
   const largest = units.reduce(
     (most, unit) =>
       Math.max(

@@ -106,19 +106,15 @@ const MANY = 256; // chunks that are put together at a time
 const TOGETHER = 4 << 20; // and their bytes
 
 /** Chunks that are written together, by ascending number: all of a shard, or some that probably lie together. */
-export function unitsOf(
-  { dims, coords, origin, shard }: Grid,
-  chunks: ArrayLike<number>,
-  bytesOf: (i: number) => number,
-  memory = 16 * TOGETHER,
-) {
+export function unitsOf(grid: Grid, chunks: ArrayLike<number>, bytesOf: (i: number) => number, memory = 16 * TOGETHER) {
+  const { shard } = grid;
   const most = Math.min(TOGETHER, memory / 16);
   const units: number[][] = [];
   if (shard !== undefined) {
     const shards = new Map<string, number[]>();
     for (let i = 0; i < chunks.length; i++) {
       const chunk = chunks[i]!;
-      const place = shard.map((size, axis) => Math.floor((coords[chunk * dims + axis]! - origin[axis]!) / size)).join();
+      const place = shardAt(grid, chunk, shard).join();
       const own = shards.get(place);
       if (own === undefined) shards.set(place, [i]);
       else own.push(i);
@@ -155,7 +151,7 @@ export function shardFor(
   if (sharding === "none" || (sharding === "auto" && keys <= FEW)) return undefined;
   if (sharding === "auto") {
     const shard = shape.map(() => 1);
-    const cells = (): number => shard.reduce((product, n) => product * n, 1);
+    const cells = (): number => cellsOf(shard);
     for (let axis = 0; 2 * cells() <= CELLS; axis = (axis + 1) % shape.length) {
       if (2 * cells() * cellBytes > SHARD && keys / cells() <= FILES / 2) break;
       if (shard.every((size, a) => size === shape[a])) break; // everything in one
@@ -167,4 +163,32 @@ export function shardFor(
   if (shard.length !== shape.length || !shard.every((n) => Number.isInteger(n) && n >= 1))
     throw new InvalidInput(`a shard should have ${shape.length} whole numbers of cells, found [${shard}]`);
   return shard;
+}
+
+/**
+ * Shards of an array with smaller cells: with several of the grid's in each, so that there are fewer keys; of half the bytes, because those
+ * that are not complete are held. Such shards are made by the same doubling, so that each has whole ones of the grid.
+ */
+export function widerShard({ shape, shard }: Grid, sharding: Plan["sharding"], cellBytes: number): Grid["shard"] {
+  if (shard === undefined || (sharding ?? "auto") !== "auto") return shard;
+  const wide = shardFor("auto", shape, FEW + 1, 2 * cellBytes);
+  return wide !== undefined && cellsOf(wide) > cellsOf(shard) ? wide : shard;
+}
+
+const cellsOf = (shard: readonly number[]): number => shard.reduce((product, n) => product * n, 1);
+
+/** The place of a chunk's shard. */
+export const shardAt = ({ dims, coords, origin }: Grid, chunk: number, shard: readonly number[]): number[] =>
+  shard.map((size, axis) => Math.floor((coords[chunk * dims + axis]! - origin[axis]!) / size));
+
+/** Units one after the other that lie in the same of these shards, of which the larger ones have whole smaller ones. */
+export function together(grid: Grid, units: readonly number[][], shards: readonly Grid["shard"][]): number[][] {
+  const wide = shards.flatMap((shard) => (shard === undefined || shard === grid.shard ? [] : [shard]));
+  const shapes = wide.sort((a, b) => cellsOf(b) - cellsOf(a));
+  const placed = units.map((unit) => ({ unit, place: shapes.flatMap((shard) => shardAt(grid, unit[0]!, shard)) }));
+  const differs = (a: readonly number[], b: readonly number[]): number => {
+    const i = a.findIndex((own, k) => own !== b[k]);
+    return i < 0 ? 0 : a[i]! - b[i]!;
+  };
+  return placed.sort((a, b) => differs(a.place, b.place)).map(({ unit }) => unit);
 }

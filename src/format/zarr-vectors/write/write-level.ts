@@ -182,7 +182,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       const cellBytes = (total * widths[0]!) / Math.max(1, chunks.count);
       const sharding = old === undefined ? plan.sharding : "none";
       const shard = shardFor(sharding, shape, chunks.count * arrayCount, cellBytes);
-      const grid: Grid = { dims, coords: chunks.tuples, origin, shape, shard };
+      const grid: Grid = { dims, coords: chunks.tuples.subarray(0, dims * chunks.count), origin, shape, shard };
       const layout = layoutOf(grid, chunks.count, fragments, kind.path ? undefined : table?.rowOf);
       const rowBytes = widths.reduce((sum, width) => sum + width, 0);
       const manifests = table && manifestSpool(plan, table.rows, scratch);
