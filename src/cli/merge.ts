@@ -1,9 +1,12 @@
 /** `octavo merge`: datasets of one kind become one. */
+import { feedFrom } from "../convert/index.js";
+import { inputsOf } from "../convert/inputs.js";
 import { FORMATS } from "../convert/options.js";
-import { merge as mergeTo } from "../node.js";
+import { merge as mergeTo, openLocation } from "../node.js";
 import { createPool } from "../worker/pool.js";
 import { choice, flag, size, value } from "./args.js";
 import { pyramidOption, tell } from "./convert.js";
+import { explainConversion } from "./convert-plan.js";
 import { progressOption } from "./progress.js";
 import { sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
@@ -29,6 +32,7 @@ export const merge = verb({
     strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
     "skip-bad": flag("go on without objects and inputs that are damaged, and list them"),
     overwrite: flag("replace what is at OUT"),
+    "dry-run": flag("say what would happen, and write nothing"),
     progress: progressOption,
   },
   examples: [
@@ -40,21 +44,28 @@ export const merge = verb({
     const { output, signal, report: progress } = session;
     const [sources, to] = [operands.slice(0, -1), operands.at(-1)!];
     const { pyramid } = given;
-    const report = await mergeTo(sources, to, {
+    const opening = {
       as: given.as,
       table: tableOf(given),
+      forbiddenIsMissing: given["forbidden-is-missing"],
+      signal,
+    };
+    const work = {
+      ...opening,
       to: given.to,
-      ids: given.ids,
       pyramid: pyramid === undefined || pyramid === true ? pyramid : { levels: pyramid },
       maxMemory: given["max-memory"],
       strict: given.strict,
       skipBad: given["skip-bad"],
       overwrite: given.overwrite,
-      forbiddenIsMissing: given["forbidden-is-missing"],
-      signal,
       onProgress: progress.update,
-      pool: createPool(),
-    });
+    };
+    if (given["dry-run"]) {
+      const inputs = await inputsOf(openLocation, sources, opening);
+      await feedFrom(inputs, undefined, { ...work, merge: given.ids ?? "any" }); // refuses what cannot be one
+      return (await explainConversion(inputs, to, work, session)) ? 0 : 2;
+    }
+    const report = await mergeTo(sources, to, { ...work, ids: given.ids, pool: createPool() });
     progress.end();
     if (output.json) output.document(report);
     else tell(report, output.line, output);

@@ -29,6 +29,7 @@ export const split = verb({
     "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
     strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
     overwrite: flag("replace what is in OUTDIR under the names of the parts"),
+    "dry-run": flag("say what would be written, and write nothing"),
     progress: progressOption,
   },
   examples: [
@@ -49,6 +50,7 @@ export const split = verb({
       maxMemory: given["max-memory"],
       strict: given.strict,
       overwrite: given.overwrite,
+      dryRun: given["dry-run"],
       signal,
       onProgress: progress.update,
     });
@@ -61,6 +63,10 @@ export const split = verb({
     for (const { name, vertices, objects } of outputs) output.line(`${name}: ${countsText({ vertices, objects })}`);
     for (const loss of losses) output.line(`${output.yellow("loss")} ${loss}`);
     for (const note of notes) output.line(`${output.dim("note")} ${note}`);
+    if (given["dry-run"]) {
+      output.line(`${counted(outputs.length, "part")}, nothing written`);
+      return 0;
+    }
     const verdict = losses.length === 0 ? output.green("nothing was lost") : "what was lost is told above";
     output.line(`${counted(outputs.length, "part")} written, ${verdict}`);
     return 0;

@@ -26,7 +26,7 @@ export async function splitInto(
     throw new Unsupported(`${dataset.url} is ${dataset.kind === "array" ? "an array" : "a group"}, and no geometry`, {
       where: dataset.url,
     });
-  const { by: _, size: _s, clip: _c, onProgress, to = "zarr-vectors", ...rest } = options;
+  const { by: _, size: _s, clip: _c, onProgress, to = "zarr-vectors", dryRun, ...rest } = options;
   const { signal, overwrite } = rest;
   const nameOf = namesFor(extensionOf(to));
   if (isZip(folder)) throw new InvalidInput(`${folder} is a zip file, and the parts go to a folder`, { where: folder });
@@ -49,6 +49,11 @@ export async function splitInto(
       onProgress?.({ done, total: parts.length, unit: "files" });
       if (isCut && (await selection.count({ ...rest, exact: true })).vertices === 0) continue;
       const name = nameOf(text);
+      if (dryRun === true) {
+        const { vertices, objects } = await selection.count(rest);
+        outputs.push({ name, vertices, objects });
+        continue;
+      }
       begun.push(name);
       const report = await convert(selection, below(folder, name), { ...rest, to });
       outputs.push({ name, vertices: report.vertices ?? 0, objects: report.objects ?? 0 });

@@ -15,11 +15,15 @@ export function safeName(text: string): string {
   return name === "" || /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name) ? `_${name}` : name;
 }
 
-/** A name for each text, in the order in which they are asked for; one that is taken gets a number. */
+/**
+ * A name for each text, in the order in which they are asked for; one that is taken gets a number. The path of such a file, as the
+ * objects of a folder of files have it, keeps its folders.
+ */
 export function namesFor(extension: string): (text: string) => string {
   const taken = new Set<string>();
   return (text) => {
-    const safe = safeName(text);
+    const isPath = extension !== "" && text.toLowerCase().endsWith(extension) && text.length > extension.length;
+    const safe = isPath ? text.slice(0, -extension.length).split("/").map(safeName).join("/") : safeName(text);
     const name = extension === "" ? safe.replaceAll(".", "_") : safe; // else ".zip" would be one
     let free = name;
     for (let number = 2; taken.has(folded(free)); number++) free = `${name}-${number}`;

@@ -14,6 +14,8 @@ export interface SplitOptions
   readonly size?: readonly number[] | undefined;
   /** Of boxes: objects are cut at their faces; without, an object is where its first vertex is. */
   readonly clip?: boolean | undefined;
+  /** On: nothing is written, and `outputs` is what would be; their counts may be more than there is. */
+  readonly dryRun?: boolean | undefined;
 }
 
 /** What came of it. */

@@ -1,7 +1,7 @@
 /** `octavo merge` and `octavo split`, as a user runs them. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { build, octavo } from "./run.js";
 
@@ -27,6 +27,33 @@ test("files become a store, which becomes files", { timeout: 120_000 }, async ()
   expect(readdirSync(at("out")).sort()).toEqual(["0.swc", "1.swc", "2.swc"]);
   expect((await octavo(["merge", at("out"), at("again.zv"), "-q"])).code).toBe(0);
   expect((await octavo(["diff", at("cells.zv"), at("again.zv"), "--ignore", "levels"])).code).toBe(0);
+});
+
+test("dry runs say what would be there, and leave nothing", { timeout: 120_000 }, async () => {
+  const merged = await octavo(["merge", at("1.swc"), at("2.swc"), at("dry.zv"), "--dry-run"]);
+  expect([merged.code, merged.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^to zarr-vectors\n2 files: 4 vertices in 2 objects\n[^]*nothing was written\n$/),
+  ]);
+  const clash = await octavo(["merge", at("1.swc"), at("2.swc"), at("dry.zv"), "--ids", "keep", "--dry-run"]);
+  expect([clash.code, clash.stderr]).toEqual([2, expect.stringContaining("the object 0 is in 1.swc and in 2.swc")]);
+  const split = await octavo(["split", at("1.swc"), at("dry"), "--by", "object", "--to", "swc", "--dry-run"]);
+  expect([split.code, split.stdout]).toEqual([0, "0.swc: 2 vertices in 1 object\n1 part, nothing written\n"]);
+  expect(readdirSync(folder).filter((name) => name.startsWith("dry"))).toEqual([]);
+});
+
+test("a folder of files comes back as it was, with the folders in it", { timeout: 120_000 }, async () => {
+  for (const name of ["a.swc", "left/a.swc", "left/deep/b.swc"]) {
+    mkdirSync(dirname(at(`tree/${name}`)), { recursive: true });
+    writeFileSync(at(`tree/${name}`), "1 1 1 0 0 1 -1\n2 3 1 1 0 0.5 1\n");
+  }
+  expect((await octavo(["convert", at("tree"), at("tree.zv"), "-q"])).code).toBe(0);
+  const parts = ["split", at("tree.zv"), at("tree2"), "--by", "attribute:name", "--to", "swc", "-q"];
+  expect((await octavo(parts)).code).toBe(0);
+  expect((await octavo(["convert", at("tree2"), at("tree2.zv"), "-q"])).code).toBe(0);
+  expect((await octavo(["diff", at("tree.zv"), at("tree2.zv")])).code).toBe(0);
+  const text = readFileSync(at("tree2/left/deep/b.swc"), "utf8");
+  expect(text).toBe(readFileSync(at("tree/left/deep/b.swc"), "utf8"));
 });
 
 test("wrong calls", { timeout: 120_000 }, async () => {
