@@ -197,6 +197,16 @@ describe.skipIf(!needed)("slices (need Chromium on the PATH or in CHROMIUM)", { 
     expect(lit / (shares.width * shares.height)).toBeGreaterThan(0.15);
   });
 
+  test("chunks have boxes where somebody wants to see them", async () => {
+    const edge: Vector = [25, 0, 65]; // between two chunks of 25 that hold the first bar
+    for (const boxes of [true, false]) {
+      await own.show({ layers: [{ url: "streamlines.zv", look: { boxes } }], camera: FRONT } as never);
+      const colour = async () => colourAt(await picture(own.page), FRONT, edge);
+      if (boxes) await expect.poll(colour).not.toEqual(GROUND);
+      else expect(await colour()).toEqual(GROUND);
+    }
+  });
+
   test("a group that is no image is a sentence", async () => {
     await createGroup(fileStore(join(data, "nothing.zarr")), Prefix.root);
     await own.show({ layers: [{ url: "nothing.zarr" }] } as never);

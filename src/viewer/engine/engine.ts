@@ -19,6 +19,7 @@ import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
 import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
+import { boxesAt, shownBoxes } from "./boxes.js";
 import { attributesOf, batchOf, type Dress, firstPlace, grown, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
 import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
 import { Timeline } from "./timeline.js";
@@ -120,6 +121,12 @@ export class Engine {
     const whole = detail.length === this.#detail.length && detail.length > 0;
     const base = this.form === "triangles" && whole ? [] : this.#base.flatMap((key) => this.#pieces.get(key) ?? []);
     return this.form === "triangles" && !whole ? base : [...base, ...detail];
+  }
+
+  /** The boxes of the chunks that are shown, 6 numbers each, low corner first. */
+  boxes(): Promise<Float64Array> {
+    const { signal } = new AbortController(); // they are few, and the next look needs them too
+    return shownBoxes(this.pieces(), (level) => this.#boxesOf(level, signal));
   }
 
   status(): Status {
@@ -257,25 +264,10 @@ export class Engine {
   #boxesOf(level: number, signal: AbortSignal): Promise<Boxes> {
     const known = this.#boxes.get(level);
     if (known !== undefined) return known;
-    const asked = this.#readBoxes(level, signal);
+    const asked = boxesAt(this.dataset, level, this.axes, { signal });
     this.#boxes.set(level, asked);
     asked.catch(() => this.#boxes.delete(level));
     return asked;
-  }
-
-  async #readBoxes(level: number, signal: AbortSignal): Promise<Boxes> {
-    const source = await this.dataset.source(level, { signal });
-    const table = await source.chunks({ signal });
-    const boxes = new Float64Array(6 * table.count);
-    const [min, max] = [new Float64Array(source.dims), new Float64Array(source.dims)];
-    for (let chunk = 0; chunk < table.count; chunk++) {
-      table.box(chunk, min, max);
-      for (let k = 0; k < 3; k++) {
-        boxes[6 * chunk + k] = min[this.axes[k] ?? -1] ?? 0;
-        boxes[6 * chunk + 3 + k] = max[this.axes[k] ?? -1] ?? 0;
-      }
-    }
-    return { count: table.count, boxes };
   }
 
   /** The pieces of these chunks that are not there yet, shown as they come. */

@@ -68,6 +68,7 @@ export function host(port: Port): void {
     },
     look: (view) => (slices ?? streamer)!.look(view),
     set: (change) => (slices ?? streamer)!.set(change),
+    boxes: () => streamer!.boxes(),
     pick: (at) => streamer!.pick(at),
     groups: () => streamer!.groups(),
     find: (id) => streamer!.find(id),

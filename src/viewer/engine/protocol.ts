@@ -2,7 +2,7 @@
  * What a page and the worker that reads for it say to each other (src/worker/channel.ts): the page is `RemoteStreamer`, the worker is
  * `host`. Drawings are handed over, everything else is copied.
  *
- *   page → worker   open, look, set, pick, groups, find, exported
+ *   page → worker   open, look, set, boxes, pick, groups, find, exported
  *   worker → page   news, slices, failed; fetch, pull and stop where the caller has a fetch of its own
  */
 import type { Schema } from "../../model/vectors.js";
@@ -45,6 +45,7 @@ export type WorkerSide = {
   open(opened: Opened, signal: AbortSignal): Promise<About | VolumeAbout>;
   look(view: View): Promise<void>;
   set(change: Change & SliceLook): void;
+  boxes(): Promise<Float64Array>;
   pick(at: Pointed): Promise<Picked | undefined>;
   groups(): Promise<readonly NamedGroup[]>;
   find(id: bigint): Promise<Found | undefined>;

@@ -132,6 +132,10 @@ export class RemoteStreamer implements Streamer {
     return this.#looking;
   }
 
+  boxes(): Promise<Float64Array> {
+    return this.#channel.call("boxes", undefined);
+  }
+
   pick(at: Pointed): Promise<Picked | undefined> {
     return this.#channel.call("pick", at);
   }

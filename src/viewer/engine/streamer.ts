@@ -53,6 +53,8 @@ export interface Streamer {
   set(change: Change): void;
   /** Makes it so that what this view needs is there; resolves when it is, or when another look took its place. */
   look(view: View): Promise<void>;
+  /** The boxes of the chunks that are shown, 6 numbers each, low corner first. */
+  boxes(): Promise<Float64Array>;
   /** What somebody pointed at. */
   pick(at: Pointed): Promise<Picked | undefined>;
   /** The groups of objects that there are. */
@@ -128,6 +130,10 @@ export class LocalStreamer implements Streamer {
   async look(view: View): Promise<void> {
     await this.#engine.look(view);
     await this.#packing;
+  }
+
+  boxes(): Promise<Float64Array> {
+    return this.#engine.boxes();
   }
 
   async pick(at: Pointed): Promise<Picked | undefined> {

@@ -111,7 +111,9 @@ function statusOf({ object }: VectorLayer): string {
 }
 
 function moreFields({ object }: VectorLayer, set: (change: Look) => void): HTMLElement[] {
-  const { mark = 2, detail = 1 / 6 } = object.look;
+  const { mark = 2, detail = 1 / 6, boxes = false } = object.look;
+  const boxed = h("input", { type: "checkbox", checked: boxes });
+  boxed.addEventListener("change", () => set({ boxes: boxed.checked }));
   return [
     slider("Size", {
       min: 1,
@@ -129,6 +131,7 @@ function moreFields({ object }: VectorLayer, set: (change: Look) => void): HTMLE
       show: (value) => `${shown(Number((6 * value).toPrecision(2)))} ×`,
       change: (value) => set({ detail: value }),
     }),
+    h("label", { className: "row" }, boxed, "boxes of chunks"),
   ];
 }
 

@@ -4,6 +4,7 @@ import {
   BufferGeometry,
   InstancedBufferAttribute,
   InstancedBufferGeometry,
+  type LineSegments,
   Mesh,
   Object3D,
   OrthographicCamera,
@@ -26,6 +27,7 @@ import type { Source } from "../engine/source.js";
 import { LocalStreamer, type Streamer } from "../engine/streamer.js";
 import type { View } from "../engine/view.js";
 import { type StreamOptions, stream } from "../stream.js";
+import { boxLines } from "./boxes.js";
 import { materialFor, paletteTexture } from "./materials.js";
 
 /** How it looks; all of it can be changed later with `set`. */
@@ -46,6 +48,8 @@ export interface Look {
   readonly filter?: Filter | undefined;
   /** Vertices per pixel. */
   readonly detail?: number | undefined;
+  /** Whether the boxes of chunks, or of the nodes of an octree, are drawn around what is shown of them. */
+  readonly boxes?: boolean | undefined;
 }
 
 /** What an object understands besides. */
@@ -66,8 +70,11 @@ export class VectorObject extends Object3D {
   readonly #drawn = new Map<number, Mesh | Points>();
   readonly #waiting: Step[] = [];
   #look: Look;
+  #boxes: LineSegments | undefined;
+  #boxed = false; // what is drawn has its boxes, or they are on their way
   #palette = "";
   #view: View | undefined;
+  #disposed = false;
 
   /** Of a dataset that is open: it is read in this thread. `VectorObject.open` reads in a worker. */
   constructor(data: VectorDataset | Streamer, options: VectorObjectOptions = {}) {
@@ -121,6 +128,7 @@ export class VectorObject extends Object3D {
   lookWith(view: View): Promise<void> {
     this.#view = view;
     this.#take();
+    this.#drawBoxes();
     const { uniforms } = this.#material;
     const { legend, colouring } = this.engine;
     const kinds = isCategorical(colouring);
@@ -157,7 +165,9 @@ export class VectorObject extends Object3D {
 
   /** Ends every request and the worker, and gives back what it holds, also of the graphics card. */
   override dispose(): void {
+    this.#disposed = true;
     this.engine.dispose();
+    this.#takeBoxes(undefined);
     this.#waiting.length = 0;
     for (const id of [...this.#drawn.keys()]) this.#drop(id);
     this.#material.uniforms.palette!.value?.dispose();
@@ -171,6 +181,7 @@ export class VectorObject extends Object3D {
     for (let bytes = 0; bytes < UPLOAD; ) {
       const step = this.#waiting.shift();
       if (step === undefined) return;
+      this.#boxed = false;
       if (step.add !== undefined) {
         this.#draw(step.add);
         for (const { byteLength } of buffersOf(step.add)) bytes += byteLength;
@@ -178,6 +189,32 @@ export class VectorObject extends Object3D {
       for (const id of step.drop) this.#drop(id);
     }
     if (this.#waiting.length > 0) this.#options.onChange?.();
+  }
+
+  /** Boxes follow what is drawn; old ones stay until the new ones are there. */
+  #drawBoxes(): void {
+    const wanted = this.#look.boxes === true;
+    if (!wanted) this.#takeBoxes(undefined);
+    if (!wanted || this.#boxed) return;
+    this.#boxed = true;
+    this.engine.boxes().then(
+      (boxes) => {
+        if (this.#look.boxes !== true || this.#disposed) return;
+        this.#takeBoxes(boxLines(boxes));
+        this.#options.onChange?.();
+      },
+      (error: Error) => {
+        if (!this.#disposed) this.#options.onError?.(error);
+      },
+    );
+  }
+
+  #takeBoxes(boxes: LineSegments | undefined): void {
+    this.#boxes?.geometry.dispose();
+    this.#boxes?.removeFromParent();
+    this.#boxes = boxes;
+    if (boxes === undefined) this.#boxed = false;
+    else this.add(boxes);
   }
 
   #drop(id: number): void {
@@ -206,8 +243,8 @@ export class VectorObject extends Object3D {
 }
 
 /** What of these options says how it looks. */
-function lookOf({ mark, opacity, color, palette, range, subset, clip, filter, detail }: Look): Look {
-  return { mark, opacity, color, palette, range, subset, clip, filter, detail };
+function lookOf({ mark, opacity, color, palette, range, subset, clip, filter, detail, boxes }: Look): Look {
+  return { mark, opacity, color, palette, range, subset, clip, filter, detail, boxes };
 }
 
 const FAR = 3.4e38;
