@@ -4,6 +4,7 @@ import type { Source } from "./engine/source.js";
 import { type LayerLook, Stage, type ViewerOptions } from "./stage.js";
 
 export type { Bounds, Camera, Vector } from "../scene/camera.js";
+export type { Plane } from "../scene/slice.js";
 export type { Filter, Status } from "./engine/engine.js";
 export type { Picked } from "./engine/picked.js";
 export type { Files, Source } from "./engine/source.js";

@@ -1,5 +1,6 @@
 /** Octavo in scenes of three.js: the entry "octavo/three". */
 export type { Bounds, Camera, Vector } from "../../scene/camera.js";
+export type { Plane, Slice } from "../../scene/slice.js";
 export type { EngineOptions, Filter, Status } from "../engine/engine.js";
 export type { Picked } from "../engine/picked.js";
 export type { Files, Source } from "../engine/source.js";
