@@ -4,7 +4,7 @@ import { type Limits, withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, Tile } from "../model/source.js";
 import type { Batch, Links, Positions } from "../model/vectors.js";
-import { ColumnsBuilder, copyRuns } from "./columns.js";
+import { ColumnsBuilder, copyRuns, roomLike } from "./columns.js";
 import { type Items, type Layout, lay } from "./layout.js";
 
 /** The attributes to bring along, by domain. */
@@ -66,8 +66,7 @@ export async function assemble(
     options.signal?.throwIfAborted();
     if (positions === undefined) {
       checkRoom(total * rowBytes(tile), limits);
-      positions =
-        tile.positions instanceof Float64Array ? new Float64Array(total * dims) : new Float32Array(total * dims);
+      positions = roomLike(tile.positions, total * dims);
     }
     copyTile(tile, layout, dims, positions, vertexColumns, fragmentColumns);
   }

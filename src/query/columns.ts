@@ -4,6 +4,7 @@
  */
 import { type FixedDataType, isFixed } from "../bytes/dtype.js";
 import { numberToHalf } from "../bytes/half.js";
+import { room } from "../bytes/room.js";
 import { bytesOf, isBig } from "../codec/numeric.js";
 import type { NumericArray } from "../codec/types.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
@@ -17,7 +18,7 @@ type Words = Uint8Array | Uint16Array | Uint32Array;
 /** Values of the same type as these, `count` of them. */
 export function roomLike<T extends Values>(values: T, count: number): T {
   if (Array.isArray(values)) return new Array<string>(count).fill("") as unknown as T;
-  return new (values.constructor as new (length: number) => NumericArray)(count) as T;
+  return room(values.constructor as typeof Uint8Array, count) as unknown as T;
 }
 
 /** Runs of rows of one array that go to rows of another: run f is `offsets[f + 1] − offsets[f]` rows (1 without offsets). */

@@ -9,6 +9,7 @@
 import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { room } from "../bytes/room.js";
 import { Corrupt, InvalidInput, LimitExceeded } from "../errors.js";
 import { meansAbsent, PARTIAL, Root, realPathOf, storageError } from "./file-path.js";
 import { type Durability, isYoung, SMALL, settled, stage, stampOf, syncDirectory, versionOf } from "./file-write.js";
@@ -30,6 +31,7 @@ export interface FileStore extends Store {
 }
 
 const PIECE = 1 << 30; // one system call moves less than 2 GiB
+const CHUNK = 1 << 20; // bytes up to which a value is handed on with its buffer, which then is no longer than it
 
 /** A directory as a store; nothing outside it can be reached. */
 export function fileStore(directory: string, options: FileStoreOptions = {}): FileStore {
@@ -230,7 +232,7 @@ function openValue(fd: number, stat: fs.BigIntStats, path: string): OpenValue {
 
 function allocate(length: number, path: string): Uint8Array {
   try {
-    return new Uint8Array(length);
+    return length > CHUNK ? room(Uint8Array, length) : new Uint8Array(length);
   } catch (cause) {
     throw new LimitExceeded(`${length} bytes of ${path} do not fit into memory in one piece`, { where: path, cause });
   }

@@ -12,6 +12,7 @@
  * A file without its end mark was cut off. A streamline may have no vertices: MRtrix counts it, nibabel passes over it, here it is an
  * object like any other.
  */
+import { room } from "../../bytes/room.js";
 import { swapBytes } from "../../bytes/swap.js";
 import { decodeUtf8 } from "../../bytes/text.js";
 import { numericView } from "../../codec/numeric.js";
@@ -222,7 +223,8 @@ function scan(values: Positions, mark: (i: number, isEnd: boolean) => void): voi
 
 /** The streamlines of a piece, without the marks between them. */
 function split(values: Positions, vertices: number, objects: number, where: string): Piece {
-  const positions = values instanceof Float32Array ? new Float32Array(3 * vertices) : new Float64Array(3 * vertices);
+  const positions =
+    values instanceof Float32Array ? room(Float32Array, 3 * vertices) : room(Float64Array, 3 * vertices);
   const parts = new Uint32Array(objects + 1);
   let [at, part] = [0, 0];
   for (let i = 0; i + 2 < values.length; i += 3) {

@@ -8,6 +8,7 @@
  * | p f32            | the properties                                                                                      |
  */
 import { concat } from "../../bytes/concat.js";
+import { room } from "../../bytes/room.js";
 import { swapBytes } from "../../bytes/swap.js";
 import { Corrupt, LimitExceeded } from "../../errors.js";
 import { withLimits } from "../../limits.js";
@@ -140,7 +141,7 @@ function decode(bytes: Uint8Array, header: TrkHeader, vertices: number, objects:
   const values = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   const stride = 3 + perVertex;
   const parts = new Uint32Array(objects + 1);
-  const positions = new Float32Array(3 * vertices);
+  const positions = room(Float32Array, 3 * vertices);
   const perVertexValues = roomFor(scalars, vertices);
   const perObjectValues = roomFor(properties, objects);
   for (let object = 0, at = 0; object < objects; object++) {
@@ -164,7 +165,7 @@ function decode(bytes: Uint8Array, header: TrkHeader, vertices: number, objects:
 }
 
 const roomFor = (infos: readonly AttributeInfo[], rows: number): Float32Array[] =>
-  infos.map(({ channels }) => new Float32Array(rows * channels));
+  infos.map(({ channels }) => room(Float32Array, rows * channels));
 
 /** Numbers that lie together row by row, each to its attribute. */
 function scatter(

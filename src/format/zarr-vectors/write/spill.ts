@@ -13,6 +13,7 @@
  * A column whose rows are all the same has none of these bytes: one row is kept for the run. Where the runs grow beyond the memory
  * that they may take, they go to a scratch place, several small ones as one, one key each.
  */
+import { room } from "../../../bytes/room.js";
 import { loadVectorKernel, type VectorKernel } from "../../../kernel/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
 import { padded, RunTable, sizeOf } from "./spill-table.js";
@@ -66,7 +67,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
   const repeat = repeater(widths);
   const waiting = waitingRows(widths, Math.ceil(most / rowBytes));
   let aside = false; // whether runs are put aside as they come
-  let room = new Uint8Array(); // for those
+  let one = new Uint8Array(); // for one of those
 
   // One after the other, and whoever reads waits for them: rows may come from several sides, and be read by several.
   let turn: Promise<void> = Promise.resolve();
@@ -83,8 +84,8 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
     const { size } = table;
     aside ||= scratch.held + size > roomFor(scratch);
     if (aside) await spill();
-    if (aside && room.length < size) room = new Uint8Array(Math.max(size, most));
-    const bytes = aside ? room.subarray(0, size) : new Uint8Array(size);
+    if (aside && one.length < size) one = new Uint8Array(Math.max(size, most));
+    const bytes = aside ? one.subarray(0, size) : new Uint8Array(size);
     gather(source, table.widths, counts, bytes, kernel);
     const run = { table, same, bytes: aside ? undefined : bytes, key: -1 };
     if (aside) run.key = await scratch.put(bytes);
@@ -110,7 +111,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
       inTurn(async () => {
         const bytes = segments.rows * rowBytes;
         if (segments.rows === 0) return;
-        const large = bytes >= most / 2;
+        const large = bytes >= most / (aside ? 2 : 8); // what stays in memory need not be in few runs
         if (large || waiting.rows * rowBytes + bytes > most || !waiting.fits(segments)) await flushWaiting();
         if (large) return flush({ columns, segments });
         waiting.add(columns, segments);
@@ -120,7 +121,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
       await inTurn(async () => {
         await flushWaiting();
         waiting.free();
-        room = new Uint8Array();
+        one = new Uint8Array();
       });
       const rows = new Float64Array(buckets.length);
       const parts = new Uint32Array(buckets.length); // runs that have rows of each
@@ -135,7 +136,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
       const found = Array.from(rows, (count, i): Uint8Array[] =>
         widths.map((width, c) => {
           if (same[c] !== undefined) return repeat(c, same[c], count);
-          return new Uint8Array(parts[i] === 1 ? 0 : count * width);
+          return room(Uint8Array, parts[i] === 1 ? 0 : count * width);
         }),
       );
       const filled = new Float64Array(buckets.length);

@@ -23,7 +23,7 @@ import { ManifestRows, type ManifestSpool } from "./write-manifests.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
 
-const COPIES = 4; // of the bytes of a unit that are there at once: as they were put aside, in order, encoded
+const COPIES = 16; // of the bytes of a unit that are there at once: as they were put aside, in order, encoded, and those of units before
 const SMALL = 64 << 20; // bytes of memory below which only one unit is under way
 
 export interface ChunkContext {
