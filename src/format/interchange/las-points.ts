@@ -42,30 +42,37 @@ export function positionsOf(
   return positions;
 }
 
-export function columnsOf(bytes: Uint8Array, count: number, pointBytes: number, fields: readonly LasField[]): Columns {
-  const known = new Map<string, Uint8Array>();
-  const once = (name: string, make: () => Uint8Array): Uint8Array => {
-    const own = known.get(name) ?? make();
-    known.set(name, own);
-    return own;
-  };
-  /** Bits of a byte of which several fields have some. Mostly it is the same everywhere, and fields with the same bits are one array. */
-  const bitsAt = (at: number, shift: number, mask: number): Uint8Array => {
-    const flags = once(`at ${at}`, () => fieldOf(bytes, count, pointBytes, at, 1));
-    const all = once(`only ${at}`, () => onlyByte(flags))[0];
-    if (all !== undefined)
-      return once(`${(all >> shift) & mask}`, () => new Uint8Array(count).fill((all >> shift) & mask));
-    const values = new Uint8Array(count);
-    for (let i = 0; i < count; i++) values[i] = (flags[i]! >> shift) & mask;
-    return values;
-  };
-  return new Map(fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field, bitsAt)]));
+/** Columns by their bytes that are the same in every row: made once for all pieces of a file. */
+export type Constants = Map<string, Uint8Array>;
+
+export function columnsOf(
+  bytes: Uint8Array,
+  count: number,
+  pointBytes: number,
+  fields: readonly LasField[],
+  constants: Constants = new Map(),
+): Columns {
+  const differ = differences(bytes, count, pointBytes);
+  return new Map(
+    fields.map((field) => [field.info.name, columnOf(bytes, count, pointBytes, field, differ, constants)]),
+  );
 }
 
-/** The byte that all of them are; nothing where they differ. */
-function onlyByte(bytes: Uint8Array): Uint8Array {
-  for (let i = 1; i < bytes.length; i++) if (bytes[i] !== bytes[0]) return new Uint8Array();
-  return bytes.subarray(0, 1);
+/** By byte of a point, the bits that are not those of the first point everywhere. Most fields of most files never differ. */
+function differences(points: Uint8Array, count: number, pointBytes: number): Uint8Array {
+  const { buffer, byteOffset } = points;
+  const odd = pointBytes | byteOffset;
+  const Words = (odd & 3) === 0 ? Uint32Array : (odd & 1) === 0 ? Uint16Array : Uint8Array;
+  const step = pointBytes / Words.BYTES_PER_ELEMENT;
+  const words = new Words(buffer as ArrayBuffer, byteOffset, count * step);
+  const found = new Words(step);
+  for (let word = 12 / Words.BYTES_PER_ELEMENT; word < step; word++) {
+    const first = words[word]!;
+    let bits = 0;
+    for (let at = word; at < words.length; at += step) bits |= words[at]! ^ first;
+    found[word] = bits;
+  }
+  return new Uint8Array(found.buffer);
 }
 
 function columnOf(
@@ -73,16 +80,38 @@ function columnOf(
   count: number,
   pointBytes: number,
   { info, at: start, bits, stored, scale, offset }: LasField,
-  bitsAt: (at: number, shift: number, mask: number) => Uint8Array,
+  differ: Uint8Array,
+  constants: Constants,
 ): Column {
   const { channels } = info;
-  if (bits !== undefined) return { info, values: bitsAt(start, bits[0], (1 << bits[1]) - 1) };
-  const data = fieldOf(bytes, count, pointBytes, start, stored.size * channels);
+  const width = bits === undefined ? stored.size * channels : 1;
+  const [shift, mask] = bits === undefined ? [0, 255] : [bits[0], (1 << bits[1]) - 1];
+  const row = count === 0 ? new Uint8Array(width) : bytes.slice(start, start + width);
+  if (bits !== undefined) row[0] = (row[0]! >> shift) & mask;
+  const varies = differ.subarray(start, start + width).some((own) => ((own >> shift) & mask) !== 0);
+  const data = varies ? fieldOf(bytes, count, pointBytes, start, width) : repeated(row, count, constants);
+  if (bits !== undefined) {
+    if (varies) for (let i = 0; i < count; i++) data[i] = (data[i]! >> shift) & mask;
+    return { info, values: data };
+  }
   const values = typed({ shape: [count * channels], dtype: stored, data });
   if (scale === undefined) return { info, values };
   const scaled = new Float64Array(count * channels);
   for (let i = 0; i < scaled.length; i++) scaled[i] = Number(values[i]) * scale[i % channels]! + offset![i % channels]!;
   return { info, values: scaled };
+}
+
+function repeated(row: Uint8Array, count: number, constants: Constants): Uint8Array {
+  const name = row.join();
+  const size = count * row.length;
+  let known = constants.get(name);
+  if (known === undefined || known.length < size) {
+    known = new Uint8Array(size);
+    for (let i = 0; i < row.length; i++)
+      if (row[i] !== 0) for (let at = i; at < size; at += row.length) known[at] = row[i]!;
+    constants.set(name, known);
+  }
+  return known.subarray(0, size);
 }
 
 /** Puts a column into points; how many of its values do not fit, and are the nearest that do. */

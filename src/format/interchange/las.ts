@@ -11,7 +11,7 @@ import type { Piece } from "../rows/row-source.js";
 import { exactly, type InputFile } from "./file.js";
 import { extraFields, FORMATS, type LasField } from "./las-fields.js";
 import { type LasHeader, readLasHeader, recordOf } from "./las-header.js";
-import { columnsOf, positionsOf } from "./las-points.js";
+import { type Constants, columnsOf, positionsOf } from "./las-points.js";
 import { writeLas } from "./las-write.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
@@ -59,6 +59,7 @@ async function openLas(input: InputFile, options: OpenFileOptions): Promise<File
         (compressed
           ? await (await import("./laz.js")).lazPieces(input, header, now)
           : plainPieces(input, header, options));
+      const constants: Constants = new Map();
       return {
         schema: { vertex: infos, object: [], link: [], fragment: [], group: [] },
         objects: undefined,
@@ -73,7 +74,7 @@ async function openLas(input: InputFile, options: OpenFileOptions): Promise<File
           return {
             positions: positionsOf(bytes, count, pointBytes, { scale, offset }),
             parts: Uint32Array.of(0, count),
-            vertexColumns: columnsOf(bytes, count, pointBytes, fields),
+            vertexColumns: columnsOf(bytes, count, pointBytes, fields, constants),
             objectColumns: new Map(),
           };
         },
