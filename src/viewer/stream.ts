@@ -31,7 +31,7 @@ export async function stream(source: Source | Dataset, options: StreamOptions = 
     return local(dataset, options, traffic);
   }
   let streamer: Streamer | SliceStreamer | undefined;
-  const opening = RemoteStreamer.open(worker, source, options, () => worker.terminate());
+  const opening = RemoteStreamer.open(worker, absolute(source), options, () => worker.terminate());
   const died = new Promise<never>((_, reject) => {
     worker.onerror = ({ message }) => {
       const error = new Unsupported(`the worker of the viewer died: ${message || "nobody said why"}`, {
@@ -39,11 +39,18 @@ export async function stream(source: Source | Dataset, options: StreamOptions = 
       });
       if (streamer !== undefined) options.onError?.(error);
       streamer?.dispose();
+      worker.terminate();
       reject(error);
     };
   });
   streamer = await Promise.race([opening, died]);
   return streamer;
+}
+
+/** An address as the page means it: a worker would take one without a scheme for a neighbour of its own program. */
+function absolute(source: Source): Source {
+  const isRelative = typeof source === "string" && !/^[a-z][a-z0-9+.-]*:/i.test(source);
+  return isRelative ? new URL(source, globalThis.document?.baseURI ?? location.href).href : source;
 }
 
 /** Of volumes the code comes with the first of them. */

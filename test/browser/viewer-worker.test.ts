@@ -105,7 +105,7 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     await embedded("embed", async (page, url) => {
       const started: string[] = [];
       page.on("worker", (worker) => void started.push(worker.url()));
-      const shown = await page.evaluate(`mounted(${JSON.stringify(`${url}tracts.zv`)})`);
+      const shown = await page.evaluate(`mounted("../data/tracts.zv")`);
       expect(shown).toMatchObject({ level: 2, vertices: 50_000, after: 0, errors: 0, left: 0 });
       const { through, traffic, progress } = shown as {
         through: number;

@@ -1,9 +1,17 @@
 /** Objects of three.js without a window: what comes from an engine becomes what is drawn, and goes again. */
-import { type BufferGeometry, type Mesh, type Object3D, PerspectiveCamera, type Points } from "three";
+import {
+  type BufferGeometry,
+  Group,
+  type Mesh,
+  type Object3D,
+  OrthographicCamera,
+  PerspectiveCamera,
+  type Points,
+} from "three";
 import { expect, test } from "vitest";
 import type { Drawing } from "../engine/drawing.js";
 import { Timeline } from "../engine/timeline.js";
-import { type Streamer, VectorObject, type VectorObjectOptions } from "./index.js";
+import { type Streamer, VectorObject, type VectorObjectOptions, type View } from "./index.js";
 
 const FAR = 1e9;
 const geometryOf = (drawn: Object3D): BufferGeometry => (drawn as Mesh | Points).geometry;
@@ -31,6 +39,34 @@ test("files become drawings around an origin of 64 bits, also far from that of s
   expect(await object.pick(100, 100)).toMatchObject({ position: [expect.closeTo(FAR, 3), FAR, 7] });
   object.dispose();
   expect(object.children).toEqual([]);
+});
+
+test("whatever moves, turns and scales it, it asks for what the camera sees of it", () => {
+  const views: View[] = [];
+  const engine = { ...saying([]), look: async (view: View) => void views.push(view) };
+  const object = new VectorObject(engine);
+  const parent = new Group();
+  parent.add(object);
+  const cameras = [new PerspectiveCamera(40, 1, 1, 100), new OrthographicCamera(-2, 2, 2, -2)];
+  for (const camera of cameras) {
+    camera.position.set(0.5, -5, 0.5);
+    camera.up.set(0, 0, 1);
+    camera.lookAt(0.5, 0.5, 0.5);
+    void object.update(camera, 100, 100);
+  }
+  parent.position.set(1000, 20, 3);
+  parent.rotation.set(0.3, 0.4, 0.5);
+  parent.scale.setScalar(7);
+  parent.updateMatrixWorld();
+  for (const camera of cameras) {
+    camera.applyMatrix4(parent.matrixWorld);
+    camera.scale.setScalar(1);
+    if (camera instanceof OrthographicCamera) camera.zoom = 1 / 7;
+    void object.update(camera, 100, 100);
+  }
+  const numbers = ({ camera: { target, span }, basis }: View): number[] =>
+    [...target, span, ...basis!.right, ...basis!.up].map((x) => Math.round(1e6 * x) / 1e6 + 0);
+  expect(views.slice(2).map(numbers)).toEqual(views.slice(0, 2).map(numbers));
 });
 
 /** An engine that has these changes to tell. */

@@ -5,6 +5,7 @@ import {
   InstancedBufferAttribute,
   InstancedBufferGeometry,
   type LineSegments,
+  type Matrix4,
   Mesh,
   Object3D,
   OrthographicCamera,
@@ -120,7 +121,8 @@ export class VectorObject extends Object3D {
 
   /** Draws what has come, and asks for what this camera sees; `height` and `width` are pixels of the screen. */
   update(camera: ThreeCamera, width: number, height: number): Promise<void> {
-    const view = viewOf(camera, this.engine.bounds, width, height, this.#look.clip);
+    this.updateWorldMatrix(true, false);
+    const view = viewOf(camera, this.engine.bounds, width, height, this.#look.clip, this.matrixWorld);
     return this.lookWith(view);
   }
 
@@ -270,21 +272,22 @@ function geometryOf({ form, columns, index }: Drawing): BufferGeometry {
   return geometry;
 }
 
-/** What a camera of three.js sees of a dataset with these bounds. */
+/** What a camera of three.js sees of a dataset with these bounds, whose space lies so in the world. */
 export function viewOf(
   camera: ThreeCamera,
   bounds: Bounds,
   width: number,
   height: number,
   clip: Bounds | undefined,
+  place?: Matrix4,
 ): View {
-  camera.updateMatrixWorld();
-  const axis = (column: number): Vector => {
-    const vector = new Vector3().setFromMatrixColumn(camera.matrixWorld, column).normalize();
-    return [vector.x, vector.y, vector.z];
-  };
+  camera.updateWorldMatrix(true, false);
+  const matrix = camera.matrixWorld.clone();
+  if (place !== undefined) matrix.premultiply(place.clone().invert());
+  const column = (number: number): Vector3 => new Vector3().setFromMatrixColumn(matrix, number);
+  const axis = (number: number): Vector => column(number).normalize().toArray();
   const basis = { right: axis(0), up: axis(1), back: axis(2) };
-  const eye = new Vector3().setFromMatrixPosition(camera.matrixWorld);
+  const eye = new Vector3().setFromMatrixPosition(matrix);
   const towards = middle(bounds);
   const ahead = -[0, 1, 2].reduce((sum, k) => sum + (towards[k]! - eye.getComponent(k)) * basis.back[k]!, 0);
   const size = Math.hypot(...[0, 1, 2].map((k) => bounds.max[k]! - bounds.min[k]!)) || 1;
@@ -292,7 +295,7 @@ export function viewOf(
   const target = [0, 1, 2].map((k) => eye.getComponent(k) - distance * basis.back[k]!) as unknown as Vector;
   const held = { azimuth: 0, elevation: 0, target };
   if (camera instanceof OrthographicCamera) {
-    const span = (camera.top - camera.bottom) / camera.zoom;
+    const span = ((camera.top - camera.bottom) / camera.zoom) * column(1).length();
     return { camera: { ...held, span, perspective: false }, basis, width, height, clip };
   }
   const field = camera instanceof PerspectiveCamera ? camera.getEffectiveFOV() : FIELD;
