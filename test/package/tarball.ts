@@ -1,6 +1,6 @@
 /**
  * What a user gets: packs the package, installs the tarball into an empty project, and uses it there: each entry point in
- * Node, the command, and a bundled page in Chromium.
+ * Node, the command, and pages in Chromium: one that reads arrays, and those of pages.ts, built by Vite and by webpack.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { findChromium } from "../browser/chromium.js";
 import { runPage } from "../browser/harness.js";
 import { fixtures } from "../fixtures.js";
+import { checkPages } from "./pages.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "octavo-package-"));
@@ -74,6 +75,10 @@ try {
     console.log(`a bundled page: ${arrays.length} arrays read in Chromium`);
   } else if (process.env.CI === "true") throw new Error("CI needs Chromium on the PATH or in CHROMIUM");
   else console.log("a bundled page: skipped, there is no Chromium");
+
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--save-exact", `three@${devDependencies.three}`]);
+  console.log(`pages: ${await checkPages(project, chromium)}`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
