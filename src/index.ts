@@ -103,6 +103,8 @@ export type {
 } from "./model/vectors.js";
 export { type Detected, detect, type OpenOptions } from "./open.js";
 export type { PyramidChoice, PyramidLevel, PyramidOptions, PyramidReport } from "./pyramid/index.js";
+export type { Picture } from "./render/frame.js";
+export { encodePicture, type Rendered, type RenderOptions, render } from "./render/picture.js";
 export { Key, Prefix } from "./store/key.js";
 export type { Location, LocationOptions } from "./store/open.js";
 export type { Fetch, WebOptions } from "./store/send.js";

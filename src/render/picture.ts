@@ -68,6 +68,7 @@ export async function levelledFor(dataset: VectorDataset, query: Query, options:
   }
 }
 
+/** Draws what a query selects, without a browser: points, lines and surfaces, with a scale bar and a legend. */
 export async function render(
   dataset: VectorDataset,
   query: Query = {},
