@@ -13,6 +13,7 @@ import type { Batch, Columns, Geometry, Query, Schema, SelectOptions, VectorData
 import { pickRows } from "../query/columns.js";
 import type { Store } from "../store/types.js";
 import { gapFiller, Seen, unseenObjects } from "./empty.js";
+import { coarserLevels } from "./losses.js";
 
 export interface Feed extends FileData {
   /** Vertices per link; 0 where there are none. */
@@ -103,8 +104,9 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     ...further.map((other) => `${url}: the ${other} beside the ${geometry}`),
   ];
   const chosen = query.level ?? query.maxVertices ?? query.resolution;
-  if (dataset.levels.length > 1 && chosen === undefined)
-    losses.push(`${url}: its ${dataset.levels.length - 1} coarser levels, which can be made again from it`);
+  const coarser = coarserLevels(dataset);
+  if (coarser > 0 && chosen === undefined)
+    losses.push(`${url}: its ${coarser} coarser levels, which can be made again from it`);
   if ((await dataset.parametric?.(reading)) !== undefined) losses.push(`${url}: its parametric objects`);
   const isWhole = !["object", "group", "box", "sphere", "nearest", "where", "limit"].some(
     (name) => query[name as keyof Query] !== undefined,

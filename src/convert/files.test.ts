@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OCTREE } from "../../test/laz.js";
 import type { VectorDataset } from "../model/vectors.js";
-import { convert as convertTo, open } from "../node.js";
+import { convert as convertTo, diff, open } from "../node.js";
 
 /** Disks are not waited for. */
 const convert: typeof convertTo = (from, to, options) => convertTo(from, to, { durability: "none", ...options });
@@ -39,6 +40,15 @@ describe("a file", () => {
     await convert(at("c.swc.gz"), at("d"), { to: "swc" });
     expect(readFileSync(at("d"), "utf8")).toBe(neuron(600));
     expect(readdirSync(folder).sort()).toEqual(["a.swc", "a.zv", "b.swc", "c.swc.gz", "d"]);
+  });
+
+  it("of points in an octree is all of its points: levels that are samples of them are nothing that is lost", async () => {
+    writeFileSync(at("a.copc.laz"), OCTREE);
+    for (const target of ["b.csv", "b.las", "b.ptree"]) {
+      const { vertices, losses } = await convert(at("a.copc.laz"), at(target));
+      expect([target, vertices, losses.join("\n")]).toEqual([target, 60, expect.not.stringContaining("coarser")]);
+    }
+    expect((await diff(at("a.copc.laz"), at("b.csv"), { ignore: ["levels"] })).differences).toEqual([]);
   });
 
   it("is not replaced, and not begun where something would be lost", async () => {

@@ -1,10 +1,15 @@
 /** What a target does not keep: told in every report, and an error where nothing may be lost. */
 import { Unsupported } from "../errors.js";
+import type { VectorDataset } from "../model/vectors.js";
 
 export interface Strictness {
   /** Nothing may be lost: the first loss is an error, and nothing is left of the target. */
   readonly strict?: boolean | undefined;
 }
+
+/** Levels beyond the finest that have something of their own. */
+export const coarserLevels = ({ levels }: Pick<VectorDataset, "levels">): number =>
+  levels.slice(1).filter(({ sample }) => sample !== true).length;
 
 export function refuseLosses({ strict }: Strictness, losses: readonly string[]): void {
   if (strict !== true || losses.length === 0) return;

@@ -1,4 +1,5 @@
 /** What becomes which part: ids of objects for each, or boxes; and what is in none, or in several. */
+
 import { meaningOf } from "../diff/values.js";
 import { InvalidInput } from "../errors.js";
 import type { Ids } from "../format/rows/row-source.js";
@@ -7,6 +8,7 @@ import type { LevelSource } from "../model/source.js";
 import type { Batch, Selection, SelectOptions, VectorDataset } from "../model/vectors.js";
 import { onlyObjects } from "../pyramid/coarsen.js";
 import { placeIn } from "./feed-merged.js";
+import { coarserLevels } from "./losses.js";
 import type { SplitOptions } from "./split.js";
 import { boxesOf } from "./split-boxes.js";
 
@@ -80,11 +82,12 @@ async function partsOf(
 
 /** What no part has, whatever it is split by. */
 async function leftBehind(dataset: VectorDataset, { pyramid }: SplitOptions, reading: ReadOptions): Promise<string[]> {
-  const { url, levels } = dataset;
+  const { url } = dataset;
+  const coarser = coarserLevels(dataset);
   const [geometry, ...further] = dataset.geometries;
   const losses = further.map((other) => `${url}: the ${other} beside the ${geometry}`);
-  if (levels.length > 1 && pyramid === undefined)
-    losses.push(`${url}: its ${levels.length - 1} coarser levels, which can be made again from each part`);
+  if (coarser > 0 && pyramid === undefined)
+    losses.push(`${url}: its ${coarser} coarser levels, which can be made again from each part`);
   if ((await dataset.parametric?.(reading)) !== undefined) losses.push(`${url}: its parametric objects`);
   return losses;
 }

@@ -51,6 +51,8 @@ export interface LevelOutline {
   readonly chunkShape: readonly number[] | undefined;
   /** The size of a bin: what the level resolves. */
   readonly binShape: readonly number[];
+  /** Some of the vertices of the finest level as they are: nothing is in it alone. */
+  readonly sample?: true | undefined;
   /** The level that it was made from, and how. */
   readonly parent?: number | undefined;
   readonly method?: string | undefined;

@@ -14,6 +14,7 @@
  * Attributes become properties: numbers as they are, texts of objects as codes with labels where there are few. All annotations are
  * gathered before they are written, since what goes where in the spatial index depends on all of them.
  */
+
 import type { NumericArray } from "../../codec/types.js";
 import { type AnnotationProperty, type AnnotationType, channelsOf } from "../../format/precomputed/annotation/info.js";
 import type { Annotations } from "../../format/precomputed/annotation/list.js";
@@ -23,6 +24,7 @@ import type { Batch } from "../../model/vectors.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
+import { coarserLevels } from "../losses.js";
 import { dimensionsOf } from "./frame.js";
 import { type Field, fieldsOf, numbersOf, typeFor } from "./numbers.js";
 import {
@@ -51,8 +53,8 @@ export async function publishAnnotations(publication: Publication, store: Store,
   // Points that are objects, one each, are annotations by their own ids.
   const alone = type === "point" && hasObjects && (await areAlone(publication));
   if (alone) note("points are read with their ids as an attribute, not as objects");
-  if (source.levels.length > 1 && source.format !== "precomputed")
-    lose(`its ${source.levels.length - 1} coarser levels: the spatial index has samples of its own`);
+  const coarser = coarserLevels(source);
+  if (coarser > 0) lose(`its ${coarser} coarser levels: the spatial index has samples of its own`);
   const groups = await source.groups(0, reading);
   if (groups.length > 0) lose(`its ${groups.length} groups`);
   const named = type === "point" ? fields.id : undefined;

@@ -49,7 +49,7 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
     level,
     objects,
     ...own,
-    ...(level > 0 && { parent: level - 1 }),
+    ...(level > 0 && { parent: level - 1, sample: true as const }),
   }));
   const sources = levels.map(({ level }) => once((options) => sourceOf(level, options)));
   const source = (level: number, options?: ReadOptions) => sources[level]!(options);

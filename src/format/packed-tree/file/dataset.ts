@@ -73,7 +73,7 @@ function levelsOf({ count, levels, tree: { box } }: Description): VectorLevel[] 
       objects: 0,
       binShape: halved(times),
       chunkShape: halved((axis) => Math.min(chunked, times(axis))),
-      ...(level > 0 && { parent: level - 1 }),
+      ...(level > 0 && { parent: level - 1, sample: true }),
     };
   };
   return [

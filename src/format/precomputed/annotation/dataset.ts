@@ -138,6 +138,7 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
       objects: undefined,
       chunkShape: size(info.spatial.at(-1 - level)),
       binShape: size(info.spatial.at(-1 - level)),
+      ...(level > 0 && { sample: true as const }),
     })),
     attributes: {
       annotation_type: info.type,
