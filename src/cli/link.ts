@@ -1,8 +1,12 @@
 /** `octavo link`: a Neuroglancer state URL for published data. */
+import { DEMO } from "../format/precomputed/client/serving.js";
 import { neuroglancerState, type Shown, stateUrl } from "../format/precomputed/client/state.js";
 import { id, list, text } from "./args.js";
 import { findSource, sourceOptions } from "./source.js";
 import { verb } from "./verb.js";
+
+/** Which client is to show data; said by all verbs that know one. */
+export const client = text("URL", `the client of Neuroglancer (default ${DEMO})`);
 
 export const link = verb({
   about:
@@ -12,7 +16,7 @@ export const link = verb({
   options: {
     ...sourceOptions,
     json: { ...sourceOptions.json, help: "print the state itself, as JSON" },
-    client: text("URL", "the client of Neuroglancer (default https://neuroglancer-demo.appspot.com)"),
+    client,
     object: list("ID,…", "show these objects", id),
   },
   examples: [

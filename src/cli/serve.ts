@@ -18,6 +18,7 @@ import {
 } from "../server/index.js";
 import type { Location } from "../store/open.js";
 import { count, flag, list, size, text, value } from "./args.js";
+import { client } from "./link.js";
 import type { Output } from "./output.js";
 import { viewRoutes } from "./serve-views.js";
 import { type Session, verb } from "./verb.js";
@@ -37,11 +38,10 @@ export const serve = verb({
       "pages that may read, such as https://neuroglancer-demo.appspot.com, or *",
       (origin) => origin,
     ),
-    neuroglancer: flag("views of each dataset for Neuroglancer, below /neuroglancer/, and the address that shows them"),
-    client: text(
-      "URL",
-      "the client of Neuroglancer, whose page may read (default https://neuroglancer-demo.appspot.com)",
+    neuroglancer: flag(
+      "views of each dataset for Neuroglancer, below /neuroglancer/, and the address that shows them; its page may read",
     ),
+    client,
     cache: value("SIZE", "how much of the views of a dataset is kept on disk until the end (default 1G)", size),
     log: flag("a line for every request, on stderr"),
   },

@@ -3,11 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { zipSync } from "fflate";
 import { afterAll, describe, expect, it } from "vitest";
 import { fileStore } from "../store/file.js";
 import { Key } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/types.js";
+import { zipStore } from "../store/zip.js";
 import { fetchHandler } from "./fetch.js";
 import { pageRoute, storeRoute } from "./files.js";
 import { createHandler, healthRoute } from "./handler.js";
@@ -104,6 +106,15 @@ describe("values", () => {
       const [get, head] = [await ask(path, headers), await ask(path, headers, "HEAD")];
       expect([head.status, head.headers, head.text]).toEqual([get.status, get.headers, ""]);
     }
+  });
+
+  it("entries of a zip file have tags, too", async () => {
+    const below = memoryStore();
+    await below.set(Key.of("x.zip"), zipSync({ a: new TextEncoder().encode(DIGITS) }));
+    const zipped = handlerOf(await zipStore(below, Key.of("x.zip")));
+    const { status, headers, text } = await ask("/a", { range: "bytes=2-4" }, "GET", zipped);
+    expect([status, text]).toEqual([206, "234"]);
+    expect((await ask("/a", { "if-none-match": headers.etag! }, "GET", zipped)).status).toBe(304);
   });
 
   it("answer conditions by their tag", async () => {

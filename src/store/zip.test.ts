@@ -55,6 +55,14 @@ describe("zip, reading", () => {
     expect(await zip.get(k("a"))).toEqual(Uint8Array.of(1, 2, 3));
     expect(zip.url).toBe("memory:/x.zip|zip:");
   });
+  it("the same bytes have the same version, others another one", async () => {
+    const versionIn = async (values: Readonly<Record<string, Uint8Array>>, options?: ZipWriteOptions) =>
+      (await (await opened(await written(values, options))).stat(k("a")))?.version;
+    const version = await versionIn({ a: text("A") });
+    expect(version).toMatch(/^[a-z0-9]+-1$/);
+    expect(await versionIn({ before: text("longer"), a: text("A") }, { method: "deflate" })).toBe(version);
+    expect(await versionIn({ a: text("B") })).not.toBe(version);
+  });
   it("opens with two requests and reads a value with one", async () => {
     const below = recordingStore(
       await fill(memoryStore(), { [key]: await written({ a: text("A"), "b/c": text("C") }) }),

@@ -134,7 +134,7 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
     async stat(key, call) {
       call?.signal?.throwIfAborted();
       const entry = entries.get(key);
-      return entry && { size: entry.size };
+      return entry && { size: entry.size, version: `${entry.crc.toString(36)}-${entry.size.toString(36)}` };
     },
     async *list(prefix, call) {
       call?.signal?.throwIfAborted();

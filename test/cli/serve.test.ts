@@ -17,7 +17,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs it until `work` is done, then interrupts it. */
-async function serving(args: readonly string[], work: (told: { url: string; paths: string[] }) => Promise<void>) {
+async function serving(
+  args: readonly string[],
+  work: (told: { url: string; paths: string[]; neuroglancer?: string }) => Promise<void>,
+) {
   const child = spawn(process.execPath, [cli, "serve", ...args, "--port", "0", "--json"], { cwd: folder });
   let [stdout, stderr] = ["", ""];
   child.stderr.on("data", (data) => {
@@ -58,6 +61,33 @@ it("several places have names, and a file is itself alone", async () => {
     expect(await (await fetch(`${url}/a/info`)).text()).toBe("{}");
     expect(await (await fetch(`${url}/value`)).text()).toBe("0123456789");
     expect((await fetch(`${url}/info`)).status).toBe(404);
+  });
+  expect(code).toBe(0);
+});
+
+it("--neuroglancer prints a link whose layers answer, and only to its client", async () => {
+  const swc = join(folder, "neuron.swc");
+  writeFileSync(swc, "1 1 0 0 0 1 -1\n2 3 10 0 0 1 1\n3 3 10 10 0 1 2\n");
+  const stored = await octavo(["convert", swc, join(folder, "neuron.zv")]);
+  expect(stored).toMatchObject({ code: 0 });
+  const args = ["neuron.zv", "--neuroglancer", "--client", "https://client.example/v/"];
+  const { code } = await serving(args, async ({ url, neuroglancer }) => {
+    const [page, state] = neuroglancer!.split("/#!");
+    expect(page).toBe("https://client.example/v");
+    const { layers } = JSON.parse(decodeURIComponent(state!)) as { layers: { type: string; source: unknown }[] };
+    expect(layers.map(({ type }) => type)).toEqual(["segmentation"]);
+    const sources = [layers[0]!.source]
+      .flat()
+      .map((own) => (typeof own === "string" ? own : (own as { url: string }).url));
+    expect(sources.length).toBeGreaterThan(0);
+    for (const source of sources) {
+      const [, address] = /^precomputed:\/\/(.+)$/.exec(source)!;
+      expect(address!.startsWith(`${url}/neuroglancer/`)).toBe(true);
+      const info = await fetch(`${address}/info`, { headers: { origin: "https://client.example" } });
+      expect([info.status, info.headers.get("access-control-allow-origin")]).toEqual([200, "https://client.example"]);
+      expect(await info.json()).toHaveProperty("@type");
+      expect((await fetch(`${address}/info`, { headers: { origin: "https://other.example" } })).status).toBe(403);
+    }
   });
   expect(code).toBe(0);
 });
