@@ -20,6 +20,7 @@ const pages = [
   "README.md",
   "docs/guide.md",
   "docs/stores.md",
+  "docs/viewer.md",
   "docs/embedding.md",
   "docs/moving-from-zarr-vectors-py.md",
   "docs/particles.md",
