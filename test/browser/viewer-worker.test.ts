@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -90,6 +91,22 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     await expect.poll(() => view.page.workers().length).toBe(0);
     await view.page.close();
   }, 180_000);
+
+  test("the page takes at most 250 kB, packed, before it asks for data: its worker is in it", async () => {
+    const page = await own.browser.newPage();
+    const asked: string[] = [];
+    page.context().on("request", (request) => void asked.push(request.url()));
+    await page.goto(`${own.url}/page/?url=../data/far.zv`);
+    const first = (): number => asked.findIndex((url) => url.startsWith(`${own.url}/data/`));
+    await expect.poll(first, { timeout: 30_000 }).toBeGreaterThan(0);
+    await page.close();
+    const before = asked.slice(0, first());
+    expect(before).toContain(`${own.url}/page/worker.js`);
+    let bytes = 0;
+    for (const url of new Set(before)) bytes += gzipSync(new Uint8Array(await (await fetch(url)).arrayBuffer())).length;
+    expect(bytes).toBeGreaterThan(100_000);
+    expect(bytes).toBeLessThanOrEqual(250_000);
+  }, 60_000);
 
   test("what lies far from the origin of space is seen where it is", async () => {
     const view = await viewer(own);
