@@ -146,7 +146,7 @@ export const convert = verb({
     progress.end();
     const told = given["skip-bad"] ? { ...report, skipped: [...skipped, ...(report.skipped ?? [])] } : report;
     if (output.json && to !== "-") output.document({ ...told, ...source.forbidden() });
-    else tell(told, to === "-" ? output.remark : output.line, output);
+    else tell(told, to, to === "-" ? output.remark : output.line, output);
     for (const problem of told.skipped ?? []) output.remark(`skipped ${problem}`);
     remarkForbidden(source, output);
     return 0;
@@ -271,12 +271,12 @@ function parseCodec(text: string): Compressor | CodecSpec[] {
   });
 }
 
-export function tell(report: ConvertReport, line: (text: string) => void, output: Output): void {
+export function tell(report: ConvertReport, target: string, line: (text: string) => void, output: Output): void {
   const { chunksCopied, chunksRecoded, vertices, objects = 0, losses, notes = [], part } = report;
   if (part !== undefined) {
     const { index, of, keys, bytes } = part;
     line(
-      `part ${index} of ${of}: ${counted(keys, "key")}, ${bytesText(bytes)}; when all are there, --finish makes OUT of them`,
+      `part ${index} of ${of}: ${counted(keys, "key")}, ${bytesText(bytes)}; when all are there, --finish makes ${target} of them`,
     );
     for (const loss of losses) line(`${output.yellow("loss")} ${loss}`);
     return;

@@ -68,7 +68,7 @@ export const merge = verb({
     const report = await mergeTo(sources, to, { ...work, ids: given.ids, pool: createPool() });
     progress.end();
     if (output.json) output.document(report);
-    else tell(report, output.line, output);
+    else tell(report, to, output.line, output);
     for (const problem of report.skipped ?? []) output.remark(`skipped ${problem}`);
     return 0;
   },

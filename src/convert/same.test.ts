@@ -80,6 +80,7 @@ const TARGETS: readonly [string, () => Promise<Dataset>, ConvertToOptions][] = [
   ["points.zv", () => vectors("points", 200), { chunkShape: [10, 10, 10] }],
   ["graph.zv", () => vectors("graph", 40), { chunkShape: [20, 20, 20] }],
   ["graph, parts without objects.zv", () => vectors("graph", 40, 12), { chunkShape: [20, 20, 20] }],
+  ["meshes.zv", () => vectors("mesh", 40), { chunkShape: [20, 20, 20] }],
   ["skeletons.zv", () => vectors("skeletons", 40), { chunkShape: [7, 7, 7] }],
   ["levels of streamlines", () => vectors("streamlines", 40), levels],
   ["levels of points", () => vectors("points", 200), levels],

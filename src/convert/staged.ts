@@ -117,6 +117,20 @@ const CELL = /\/(c(\/\d+){2,}|-?\d+(\.-?\d+)+\/c\/0)$/;
  */
 export function partOf(key: Key, at: Prefix, parts: number): number {
   const name = `/${key.slice(at.length)}`;
-  const unit = CELL.exec(name)?.[0] ?? name.replace(/(\.index|:[^/]*)$/, "");
-  return Number(xxh3(encodeUtf8(unit, "a key")) % BigInt(parts));
+  const cell = CELL.exec(name)?.[0].match(/-?\d+/g)?.map(Number);
+  if (cell === undefined) {
+    const unit = name.replace(/(\.index|:[^/]*)$/, "");
+    return Number(xxh3(encodeUtf8(unit, "a key")) % BigInt(parts));
+  }
+  // Neighbours along an axis go to different parts: then these have about as much of few chunks, and of flat ones, as of many.
+  const sum = cell.reduce((total, place, axis) => total + place * stepOf(axis, parts), 0);
+  return ((sum % parts) + parts) % parts;
+}
+
+/** A number that has no divisor in common with that of the parts, another for each axis where there are enough. */
+function stepOf(axis: number, parts: number): number {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  let step = 2 ** axis;
+  while (divisor(step, parts) !== 1) step++;
+  return step;
 }
