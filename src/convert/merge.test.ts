@@ -10,6 +10,7 @@ import type { Geometry, VectorDataset } from "../model/vectors.js";
 import { convert, diff, merge as mergeTo, open, openLocation, split as splitTo } from "../node.js";
 import type { MergeOptions } from "./merge.js";
 import type { SplitOptions } from "./split.js";
+import { namesFor } from "./split-names.js";
 
 const merge = (from: readonly string[], to: string, options: MergeOptions = {}) =>
   mergeTo(from.map(at), at(to), { durability: "none", ...options });
@@ -98,6 +99,26 @@ const onDisk = (): void => {
 describe("merge", () => {
   onDisk();
 
+  it("of groups without names are all there, each by itself", async () => {
+    for (const [number, first] of [0, 100].entries()) {
+      const { store, at: place } = await openLocation(at(`nameless${number}.zv`), { create: true });
+      const writer = await createZarrVectors(store, place, {
+        geometry: "lines",
+        dims: 3,
+        ids: "sparse",
+        chunkShape: [10, 10, 10],
+      });
+      const batch = scene("lines", 3, 4);
+      await writer.add({ ...batch, ids: BigInt64Array.from(batch.ids!, (id) => id + BigInt(first)) });
+      writer.groups([[BigInt(first)], [BigInt(first + 1), BigInt(first + 2)]]);
+      await writer.commit();
+    }
+    await merge(["nameless0.zv", "nameless1.zv"], "nameless.zv");
+    const dataset = await opened("nameless.zv");
+    const members = await Promise.all((await dataset.groups()).map(({ group }) => dataset.groupMembers(group)));
+    expect(members.map((ids) => [...ids])).toEqual([[0n], [1n, 2n], [100n], [101n, 102n]]);
+  });
+
   it("refuses ids that two have, and gives new ones where asked", async () => {
     const streams = scene("streamlines", 3, 3);
     await write("a.zv", "streamlines", streams, { groups: { g: [2n] } });
@@ -174,6 +195,21 @@ describe("merge", () => {
 
 describe("split", () => {
   onDisk();
+
+  it("keeps the folders of paths, and leaves none", () => {
+    const nameOf = namesFor(".swc");
+    const paths = ["a.swc", "left/a.SWC", "../../a.swc", "/etc/b.swc", "x/CON.swc", ".swc", "a/b", "left/A.swc"];
+    expect(paths.map(nameOf)).toEqual([
+      "a.swc",
+      "left/a.swc",
+      "_/_/a.swc",
+      "_/etc/b.swc",
+      "x/_CON.swc",
+      "_swc.swc",
+      "a_b.swc",
+      "left/A-2.swc",
+    ]);
+  });
 
   it("makes names safe, whatever groups are called", async () => {
     const names = ["../../up", "..", "CON", "a:b", "A_b", "x\0y", "-rf", "", "名前", `${"é".repeat(500)}`, "z.zip"];

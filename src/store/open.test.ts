@@ -121,6 +121,14 @@ describe("the web", () => {
 });
 
 describe("other addresses", () => {
+  it("memory: has folders that are called like files", async () => {
+    const { store: folder } = await openLocation("memory:like/out.trk/x");
+    await folder.set(k("v"), new Uint8Array(1));
+    const { store, file } = await openLocation("memory:like/out.trk");
+    expect([file, await store.get(k("x/v"))]).toEqual([undefined, new Uint8Array(1)]);
+    expect((await openLocation("memory:like/other.trk")).file).toBe("other.trk");
+  });
+
   it("memory: names a store of this process", async () => {
     const { store } = await openLocation("memory:here/a");
     await store.set(k("v"), value);

@@ -156,16 +156,23 @@ const http: Scheme = (address, isFile, options) => {
 };
 
 const memories = new Map<string, Store>();
-const memory: Scheme = (address, isFile) => {
+const memory: Scheme = async (address, isFile) => {
   const [name = "", ...path] = decoded(address.slice("memory:".length))
     .replace(/^\/+|\/+$/g, "")
     .split("/");
   const store = memories.get(name) ?? memoryStore(`memory:${name}`);
   memories.set(name, store);
-  if (!isFile) return { store: prefixStore(store, Prefix.of(path.join("/"))) };
+  const at = Prefix.of(path.join("/"));
+  if (!isFile || (await hasSome(store, at))) return { store: prefixStore(store, at) };
   const [folder, file] = splitPath(path.join("/"));
   return { store: prefixStore(store, Prefix.of(folder)), file };
 };
+
+/** Whether anything lies below: then it is a folder, whatever it is called. */
+async function hasSome(store: Store, at: Prefix): Promise<boolean> {
+  for await (const _ of store.list(at)) return true;
+  return false;
+}
 
 /** A scheme of buckets, whose options have a prefix. */
 function bucket<O extends { readonly prefix?: string | undefined }>(
