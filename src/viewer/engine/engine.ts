@@ -36,7 +36,7 @@ export interface EngineOptions {
   /** Only this part of the data. */
   readonly filter?: Filter | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Something else is to be drawn: ask `pieces`. */
+  /** Something else is to be drawn: the next frame has it. */
   readonly onChange?: (() => void) | undefined;
   /** A request began or ended: how much is there, and how much is under way. */
   readonly onProgress?: ((status: Status) => void) | undefined;
