@@ -22,22 +22,24 @@ export async function loadSmallDeflate(): Promise<Deflate> {
 }
 
 export function smallDeflate(kernel: DeflateKernel, other: Deflate): Deflate {
-  /** The stream, with room for so many bytes before and after it. */
-  const packed = (bytes: Uint8Array, level: number, before = 0, after = 0): Uint8Array<ArrayBuffer> | undefined => {
+  /** The stream in the kernel's memory, with room for so many bytes before and after it. */
+  const lent = (bytes: Uint8Array, level: number, before = 0, after = 0): Uint8Array<ArrayBuffer> | undefined => {
     if (level !== LEVEL || bytes.length > LARGE) return undefined;
     const { memory, start, deflate } = kernel.reserve(2 * bytes.length + (bytes.length >> 10) + 4 * slack);
     if (deflate === undefined) return undefined;
     memory.set(bytes, start);
     const to = start + bytes.length + slack;
     const size = deflate(start, bytes.length, to, TRIES);
-    return new Uint8Array(memory.subarray(to - before, to + size + after));
+    return memory.subarray(to - before, to + size + after) as Uint8Array<ArrayBuffer>;
+  };
+  const lentGzip = (bytes: Uint8Array, level: number): Uint8Array | undefined => {
+    const room = lent(bytes, level, HEAD, TAIL);
+    return room && member(room, bytes, level, other.crc32(bytes));
   };
   return {
     ...other,
-    deflate: (bytes, level) => packed(bytes, level) ?? other.deflate(bytes, level),
-    gzip(bytes, level) {
-      const room = packed(bytes, level, HEAD, TAIL);
-      return room ? member(room, bytes, level, other.crc32(bytes)) : gzipWith(other).compress(bytes, level);
-    },
+    deflate: (bytes, level) => lent(bytes, level)?.slice() ?? other.deflate(bytes, level),
+    gzip: (bytes, level) => lentGzip(bytes, level)?.slice() ?? gzipWith(other).compress(bytes, level),
+    lentGzip,
   };
 }

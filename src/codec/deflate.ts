@@ -14,6 +14,8 @@ export interface Deflate {
   crc32(bytes: Uint8Array): number;
   /** A member of gzip, as gzip.ts makes it out of the two above; where the engine does that faster. */
   gzip?(bytes: Uint8Array, level: number): Uint8Array;
+  /** The same in memory that the next call uses again, where the engine can: for who copies it at once. */
+  lentGzip?(bytes: Uint8Array, level: number): Uint8Array | undefined;
 }
 
 export const loadDeflate = async (): Promise<Deflate> => nativeDeflate() ?? plainDeflate();

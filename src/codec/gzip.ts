@@ -28,7 +28,7 @@ export const TAIL = 8;
 /** Puts these bytes around a stream that has room for them. */
 export function member(out: Uint8Array<ArrayBuffer>, content: Uint8Array, level: number, crc32: number): Uint8Array {
   out.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level === 9 ? 2 : level === 1 ? 4 : 0, 255]);
-  const view = new DataView(out.buffer);
+  const view = new DataView(out.buffer, out.byteOffset, out.length);
   view.setUint32(out.length - 8, crc32, true);
   view.setUint32(out.length - 4, content.length % 2 ** 32, true);
   return out;

@@ -97,9 +97,9 @@ export async function publicationOf(source: VectorDataset, options: PublishOptio
 }
 
 /** How to write what comes of it. A zip file takes nothing back, so that what is put aside on the way to one stays in memory. */
-export const writingInto = (store: Store, { reading, maxMemory }: Publication) => ({
+export const writingInto = (store: Store, { reading, maxMemory, options }: Publication) => ({
   ...reading,
-  maxMemory: Math.floor(maxMemory / 4),
+  maxMemory: Math.floor(options.maxMemory === undefined ? (7 / 8) * MEMORY : maxMemory / 4), // most need not be put aside
   scratch: store.can.conditional ? undefined : { store: memoryStore() },
 });
 

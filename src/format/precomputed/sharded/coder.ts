@@ -16,6 +16,7 @@ export interface Coder {
   encodeIndex(bytes: Uint8Array): Uint8Array;
   /** Bytes of their own. `fileSize` is asked for only where the index claims to be unusually large. */
   decodeIndex(bytes: Uint8Array, limits: Limits, fileSize: () => Promise<number>): Promise<Uint8Array>;
+  /** In memory that the next call may use again. */
   encodeValue(bytes: Uint8Array): Uint8Array;
   decodeValue(bytes: Uint8Array, limits: Limits): Uint8Array;
 }
@@ -33,12 +34,14 @@ export async function coderFor(
   { indexEncoding, dataEncoding }: Pick<Sharding, "indexEncoding" | "dataEncoding">,
   deflate = loadDeflate,
 ): Promise<Coder> {
-  const gzip = indexEncoding === "gzip" || dataEncoding === "gzip" ? gzipWith(await deflate(), "one") : undefined;
+  const engine = indexEncoding === "gzip" || dataEncoding === "gzip" ? await deflate() : undefined;
+  const gzip = engine && gzipWith(engine, "one");
   const encoder = (encoding: Encoding) => (bytes: Uint8Array) =>
     encoding === "gzip" ? gzip!.compress(bytes, LEVEL) : bytes;
   return {
     encodeIndex: encoder(indexEncoding),
-    encodeValue: encoder(dataEncoding),
+    encodeValue: (bytes) =>
+      (dataEncoding === "gzip" ? engine!.lentGzip?.(bytes, LEVEL) : undefined) ?? encoder(dataEncoding)(bytes),
     async decodeIndex(bytes, limits, fileSize) {
       if (indexEncoding === "raw") return new Uint8Array(bytes);
       const claimed = claimedSize(bytes);

@@ -18,7 +18,7 @@ import { GONE, offsetsOf, type Section } from "./section.js";
 import type { Sharding } from "./types.js";
 
 export interface Collector {
-  /** Undefined for a value that is to be deleted. What is handed in may be used again once this returns; wait where it says so. */
+  /** Undefined for a value that is to be deleted. What is handed in may be used again once this returns, `before` when what it says is done. */
   add(
     low: number,
     high: number,
@@ -81,7 +81,8 @@ export function collector(sharding: Sharding, scratch: Scratch): Collector {
       if (size >= GONE)
         throw new LimitExceeded(`a value has ${size} bytes, shards are written with less than 4 GiB each`);
       if (count === 0 || used + size + ROW * count <= most) return add(low, high, bytes, before) as undefined;
-      return putAside().then(() => add(low, high, bytes, before));
+      const own = bytes?.slice();
+      return putAside().then(() => add(low, high, own, before));
     },
     *shards() {
       packed = new Uint8Array(0); // nothing more is put aside
