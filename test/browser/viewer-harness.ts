@@ -80,13 +80,18 @@ export async function viewer({ browser, url }: Site, options: Parameters<Browser
       return now;
     },
     async show(state) {
-      const layers = state.layers.map((layer) => ({ look: {}, ...layer, url: `../data/${layer.url}` }));
+      const layers = state.layers.map((layer) => ({
+        look: {},
+        ...layer,
+        url: layer.url.startsWith("http") ? layer.url : `../data/${layer.url}`,
+      }));
       const text = JSON.stringify({ theme: "dark", ...state, layers }, (_, value) =>
         typeof value === "bigint" ? `${value}n` : value,
       );
       await page.evaluate((hash) => {
         document.body.ariaBusy = "true";
-        location.hash = hash;
+        if (location.hash === `#${hash}`) dispatchEvent(new Event("hashchange"));
+        else location.hash = hash;
       }, encodeURIComponent(text));
       await settled(page);
     },
@@ -97,6 +102,15 @@ export async function viewer({ browser, url }: Site, options: Parameters<Browser
 /** Waits until nothing is on its way. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.body.ariaBusy === "false", undefined, { timeout: 60_000, polling: 50 });
+}
+
+/** A file or folder of this machine, dropped on the picture as by a hand. */
+export async function drop(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await session.send("Input.dispatchDragEvent", { type, x: SIZE.width / 2, y: SIZE.height / 2, data });
+  await session.detach();
 }
 
 /** What is drawn: pixels of four bytes, rows from the top. */
