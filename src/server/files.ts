@@ -18,6 +18,7 @@ import type { Store } from "../store/types.js";
 import { wanted } from "./conditions.js";
 import { find } from "./find.js";
 import { isHidden, refusal } from "./guard.js";
+import { type Open, opener } from "./opened.js";
 import type { Asked, Reply, Route } from "./types.js";
 
 /** How a store is served. */
@@ -58,6 +59,7 @@ export const PAGE_POLICY =
 
 /** Serves what lies in a store below a place. */
 export function storeRoute(at: string, store: Store, options: StoreRouteOptions = {}): Route {
+  const open = opener(store);
   const listed = (options.list ?? true) && store.can.list;
   const says: Readonly<Record<string, string>> = listed ? { [LISTS]: "1" } : {};
   return {
@@ -65,7 +67,7 @@ export function storeRoute(at: string, store: Store, options: StoreRouteOptions 
     answer(asked) {
       const { rest } = asked;
       if (rest === "" || rest.endsWith("/")) return listed ? listing(store, rest as Prefix, asked) : absent();
-      return isPrivate(rest) ? absent() : file(store, Key.of(rest), asked, DATA_TYPES, says);
+      return isPrivate(rest) ? absent() : file(open, Key.of(rest), asked, DATA_TYPES, says);
     },
   };
 }
@@ -79,13 +81,14 @@ export function locationRoute(at: string, { store, at: prefix, file: only }: Loc
 
 /** Serves the files of a web page, whose `index.html` stands for its folder. */
 export function pageRoute(at: string, store: Store, headers: Readonly<Record<string, string>> = {}): Route {
+  const open = opener(store);
   const policy = { "content-security-policy": PAGE_POLICY, "referrer-policy": "no-referrer", ...headers };
   return {
     at,
     answer: (asked) => {
       const { rest } = asked;
       return file(
-        store,
+        open,
         Key.of(rest === "" || rest.endsWith("/") ? `${rest}index.html` : rest),
         asked,
         PAGE_TYPES,
@@ -106,14 +109,14 @@ function typeOf(key: string, types: Readonly<Record<string, string>>): string {
 }
 
 async function file(
-  store: Store,
+  open: Open,
   key: Key,
   asked: Asked,
   types: Readonly<Record<string, string>>,
   extra: Readonly<Record<string, string>>,
 ): Promise<Reply> {
   const { request } = asked;
-  const found = await find(store, key, request);
+  const found = await find(open, key, request);
   if (found === undefined) return absent();
   const { value, etag, encoding } = found;
   const want = wanted(request, value.size, etag);

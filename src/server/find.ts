@@ -1,11 +1,11 @@
 /** The value that a name stands for: itself, its packed form (`.gz`), or the two files of an old shard as one. */
 import { loadDeflate } from "../codec/deflate.js";
 import { gzipWith } from "../codec/gzip.js";
-import { Conflict } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Key } from "../store/key.js";
-import type { CallOptions, OpenValue, Store } from "../store/types.js";
+import type { CallOptions, OpenValue } from "../store/types.js";
 import { single } from "./guard.js";
+import type { Open } from "./opened.js";
 import type { ServerRequest } from "./types.js";
 
 /** A value, and what is said about it. */
@@ -21,16 +21,16 @@ const tag = (version: string | undefined, suffix = ""): string | undefined =>
   version === undefined ? undefined : `"${/^[\w+-]+$/.test(version) ? version : encodeURIComponent(version)}${suffix}"`;
 
 /** The value by this name; undefined where there is none. The caller closes it. */
-export async function find(store: Store, key: Key, request: ServerRequest): Promise<Found | undefined> {
-  const value = await openValue(store, key, request);
+export async function find(open: Open, key: Key, request: ServerRequest): Promise<Found | undefined> {
+  const value = await open(key, request);
   if (value !== undefined) return { value, etag: tag(value.version) };
   if (key.endsWith(".shard")) {
     const base = key.slice(0, -".shard".length);
-    const pair = await bothOf(store, Key.of(`${base}.index`), Key.of(`${base}.data`), request);
+    const pair = await bothOf(open, Key.of(`${base}.index`), Key.of(`${base}.data`), request);
     if (pair !== undefined) return { value: pair, etag: tag(pair.version) };
   }
   if (key.length > 1000) return undefined;
-  const packed = await openValue(store, Key.of(`${key}.gz`), request);
+  const packed = await open(Key.of(`${key}.gz`), request);
   if (packed === undefined) return undefined;
   const takesGzip = /(?:^|[\s,])(?:gzip|\*)(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
     single(request.headers["accept-encoding"]) ?? "",
@@ -40,25 +40,11 @@ export async function find(store: Store, key: Key, request: ServerRequest): Prom
   return { value: await unpacked(packed), etag: tag(packed.version) };
 }
 
-/** A value to read in pieces, of any store. */
-async function openValue(store: Store, key: Key, call: CallOptions): Promise<OpenValue | undefined> {
-  // A file of this machine is open before anybody could leave, and a signal costs as much as opening it.
-  if (store.open !== undefined) return store.open(key, "pathOf" in store ? undefined : call);
-  const stat = await store.stat(key, call);
-  if (stat === undefined) return undefined;
-  const read = async (range: { offset: number; length: number }): Promise<Uint8Array> => {
-    const bytes = await store.get(key, { range, signal: call.signal });
-    if (bytes === undefined) throw new Conflict(`${key} was deleted while it was read`, { where: key });
-    return bytes;
-  };
-  return { ...stat, version: stat.version, read: (spans) => Promise.all(spans.map(read)), close: () => {} };
-}
-
 /** Two values as one. */
-async function bothOf(store: Store, a: Key, b: Key, call: CallOptions): Promise<OpenValue | undefined> {
-  const first = await openValue(store, a, call);
+async function bothOf(open: Open, a: Key, b: Key, call: CallOptions): Promise<OpenValue | undefined> {
+  const first = await open(a, call);
   if (first === undefined) return undefined;
-  const second = await openValue(store, b, call);
+  const second = await open(b, call);
   const close = (): void => {
     first.close();
     second?.close();

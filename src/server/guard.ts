@@ -85,8 +85,12 @@ function cut(path: string): [path: string, search: string] {
   return at < 0 ? [path, ""] : [path.slice(0, at), path.slice(at + 1)];
 }
 
+/** What needs no decoding, and is no folder. */
+const PLAIN = /^\/[\w./-]*[\w.-]$/;
+
 /** A path as a key, or the prefix of a folder; undefined where it is neither. Nothing is decoded twice. */
 export function decode(raw: string): string | undefined {
+  if (PLAIN.test(raw) && Key.is(raw.slice(1))) return raw.slice(1);
   if (!raw.startsWith("/") || raw.includes("#")) return undefined;
   const segments = raw.slice(1).split("/");
   try {

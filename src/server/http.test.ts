@@ -70,8 +70,14 @@ it("sends values and ranges, and says so in the log", async () => {
     ["GET", "/large", 206, SIZE - 10],
     ["POST", "/small", 405, expect.any(Number)],
   ]);
-  expect(opened()).toBe(0);
+  await allClosed();
 });
+
+/** What is asked for often stays open for a second or two, and no longer. */
+async function allClosed(): Promise<void> {
+  for (let i = 0; opened() > 0 && i < 200; i++) await sleep(50);
+  expect(opened()).toBe(0);
+}
 
 it("who reads slowly holds a piece, and who leaves nothing", async () => {
   await serving(async ({ port, url }) => {
@@ -82,14 +88,13 @@ it("who reads slowly holds a piece, and who leaves nothing", async () => {
         return socket.pause();
       }),
     );
-    for (let i = 0; opened() < 20 && i < 200; i++) await sleep(50);
-    await sleep(200); // for as much as they take
-    expect(opened()).toBe(20);
+    for (let i = 0; opened() < 1 && i < 200; i++) await sleep(50);
+    await sleep(500); // for as much as they take
+    expect(opened()).toBe(1); // one file, whoever reads it
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 << 20); // not 20 × 16 MB
     expect((await fetch(`${url}/small`)).status).toBe(200);
     for (const socket of slow) socket.destroy();
-    for (let i = 0; opened() > 0 && i < 200; i++) await sleep(50);
-    expect(opened()).toBe(0);
+    await allClosed();
   });
 });
 

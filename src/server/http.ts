@@ -109,7 +109,9 @@ async function respond(
   response.on("close", () => {
     if (!response.writableFinished) request.leave();
   });
-  message.resume(); // a body that nobody asked for is thrown away as it comes
+  // A body that nobody asked for is thrown away as it comes.
+  if (message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined)
+    message.resume();
   const reply = await handler(request);
   let bytes = 0;
   try {
