@@ -41,6 +41,7 @@ export const formats: readonly Format[] = [
     "a snapshot of particles in HDF5",
     async () => (await import("./format/snapshot/format.js")).snapshot,
   ),
+  later("npy-array", "a numpy array", async () => (await import("./format/interchange/npy-array.js")).npyArray),
   later("file", "a file of another kind that is known", interchange, {
     kinds: async () => (await (await interchange()).kinds?.()) ?? [],
   }),

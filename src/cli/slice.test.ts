@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InvalidInput } from "../errors.js";
+import { blocks } from "../model/blocks.js";
 import { select } from "../model/region.js";
-import { blocks, parseSlice, toRegion } from "./slice.js";
+import { parseSlice, toRegion } from "./slice.js";
 
 describe("slices", () => {
   test("what Python understands", () => {

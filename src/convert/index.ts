@@ -132,6 +132,10 @@ export function converter(
       const sink = await sinkAt(openLocation, target, options);
       return convertToParticles(data, sink, { ...particleOptions(data, options), scratch: temporary?.file });
     }
+    if (kind?.id === "npy" && !isMany(dataset) && dataset.kind === "array") {
+      const { convertToNpy } = await import("./npy.js");
+      return convertToNpy(dataset, await sinkAt(openLocation, target, options), options);
+    }
     if (kind !== undefined) {
       const data = await feed();
       const sink = await sinkAt(openLocation, target, options);
@@ -230,7 +234,7 @@ export async function into<T>(
 function geometryOf(dataset: Dataset): VectorDataset {
   if (dataset.kind === "vectors") return dataset;
   const { url: where, kind } = dataset;
-  const hint = "octavo get writes arrays as .npy, .csv and .json.";
+  const hint = "Arrays become .npy; octavo get writes them as .csv and .json as well.";
   throw new Unsupported(`${where} is ${kind === "array" ? "an array" : "a group"}, and only geometry is written so`, {
     where,
     hint,

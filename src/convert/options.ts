@@ -136,7 +136,11 @@ export function vectorOptions(
   options: ConvertToOptions,
 ): ConvertVectorsOptions {
   const { to = "zarr-vectors" } = options;
-  if (to !== "zarr-vectors") throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, { where });
+  if (to !== "zarr-vectors")
+    throw new Unsupported(`${where} is geometry, and ${to} holds arrays`, {
+      where,
+      ...(/\.npy(\.gz)?$/i.test(where) && { hint: "As an array: --as npy-array." }),
+    });
   const { shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
   return { ...rest, sharding: shardShape };
 }
