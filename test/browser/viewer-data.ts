@@ -88,7 +88,7 @@ export async function makeStore(at: string, geometry: Geometry, unit: string): P
 
 const KINDS = ["points", "lines", "polylines", "streamlines", "graph", "skeletons", "mesh"] as const;
 
-/** Everything below a folder. */
+/** Everything below a folder: the kinds of Zarr Vectors, and what other formats make of them. */
 export async function makeData(folder: string): Promise<void> {
   for (const kind of KINDS) await makeStore(join(folder, `${kind}.zv`), kind, "nanometer");
   await makeStore(join(folder, "fibres.zv"), "streamlines", "millimeter");

@@ -5,7 +5,18 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { findChromium } from "./chromium.js";
 import { ABOVE, BETWEEN, FRONT, makeData, ON_A, ON_B } from "./viewer-data.js";
-import { type Colour, colourAt, GROUND, picture, type Site, site, type Viewer, viewer } from "./viewer-harness.js";
+import {
+  type Colour,
+  colourAt,
+  drop,
+  GROUND,
+  picture,
+  type Site,
+  settled,
+  site,
+  type Viewer,
+  viewer,
+} from "./viewer-harness.js";
 
 const chromium = findChromium();
 const needed = process.env.CI === "true" || chromium !== undefined;
@@ -45,9 +56,20 @@ const CASES: readonly (readonly [url: string, a: (colour: Colour) => boolean, b:
   ["points.precomputed", plain, plain],
   ["lines.precomputed", red, blue],
   ["points.ptree", plain, plain],
+];
+
+/** What is dropped, or chosen, is read where it is. */
+const FILES: typeof CASES = [
   ["fibres.trk", red, blue],
+  ["fibres.tck", red, blue],
+  ["fibres.trx", red, blue],
   ["neuron.swc", red, blue],
   ["mesh.obj", plain, plain],
+  ["mesh.ply", plain, plain],
+  ["mesh.stl", plain, plain],
+  ["points.ptree", plain, plain],
+  ["skeletons.zv", red, blue],
+  ["mesh.precomputed", plain, plain],
 ];
 
 describe.skipIf(!needed)("the viewer (needs Chromium on the PATH or in CHROMIUM)", { timeout: 60_000 }, () => {
@@ -59,5 +81,44 @@ describe.skipIf(!needed)("the viewer (needs Chromium on the PATH or in CHROMIUM)
     expect(at(ON_A)).toSatisfy(a);
     expect(at(ON_B)).toSatisfy(b);
     expect([at(BETWEEN), at(ABOVE)]).toEqual([GROUND, GROUND]);
+  });
+
+  test.each(["axis_aligned_bounding_box", "ellipsoid"])(
+    "%s annotations are in their middles, and it is said how",
+    async (type) => {
+      await own.show({ layers: [{ url: `${type}.precomputed`, look: { mark: 5 } }], camera: FRONT });
+      const drawn = await picture(own.page);
+      expect(await own.messages()).toEqual([expect.stringMatching(/^(Boxes|Ellipsoids) are given as/)]);
+      for (const middle of [ON_A, [70, 0, 50] as const]) expect(colourAt(drawn, FRONT, middle)).not.toEqual(GROUND);
+      expect(colourAt(drawn, FRONT, BETWEEN)).toEqual(GROUND);
+    },
+  );
+
+  test.each(FILES)("%s is dropped", async (name, a, b) => {
+    await own.show({ layers: [], camera: FRONT });
+    await drop(own.page, join(data, name));
+    await expect.poll(() => own.page.locator(".card").count(), { timeout: 20_000 }).toBe(1);
+    await settled(own.page);
+    const drawn = await picture(own.page);
+    expect(await own.messages()).toEqual([]);
+    expect(colourAt(drawn, FRONT, ON_A)).toSatisfy(a);
+    expect(colourAt(drawn, FRONT, ON_B)).toSatisfy(b);
+  });
+
+  test("files and folders are chosen with the keyboard as well", async () => {
+    await own.show({ layers: [], camera: FRONT });
+    const [files] = await Promise.all([
+      own.page.waitForEvent("filechooser"),
+      own.page.getByText("Choose files …").press("Enter"),
+    ]);
+    await files.setFiles([join(data, "fibres.trk"), join(data, "mesh.obj")]);
+    await expect.poll(() => own.page.locator(".card").count(), { timeout: 20_000 }).toBe(2);
+    const [folder] = await Promise.all([
+      own.page.waitForEvent("filechooser"),
+      own.page.getByText("Choose a folder …").press("Enter"),
+    ]);
+    await folder.setFiles(join(data, "points.zv"));
+    await expect.poll(() => own.page.locator(".card h3").allTextContents(), { timeout: 20_000 }).toContain("points.zv");
+    expect(await own.messages()).toEqual([]);
   });
 });
