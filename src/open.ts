@@ -32,7 +32,7 @@ export async function detect(
   const named = as === undefined ? formats : await formatsNamed(as);
   const where = `${store.url}/${file ?? at}`.replace(/\/$/, "");
   const candidates = named.filter(({ single }) => (single === true) === (file !== undefined));
-  const names = candidates.map(({ name }) => name).join(" or ");
+  const names = (candidates.length > 0 ? candidates : named).map(({ name }) => name).join(" or ");
   const get = readOnce(store);
   for (const format of candidates) {
     const match = await format.detect(store, at, { ...options, as, get, file });
@@ -43,7 +43,7 @@ export async function detect(
   }
   if (file !== undefined) {
     if ((await store.stat(file, options)) === undefined) throw new NotFound(`${where} is not there`, { where });
-    throw new Unsupported(`${where} is a single file, and not ${names || "one that a format can be"}`, { where });
+    throw new Unsupported(`${where} is a single file, and not ${names}`, { where });
   }
   throw await (await import("./format/nothing.js")).nothingAt(location, where, candidates, names, options);
 }

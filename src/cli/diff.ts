@@ -41,7 +41,10 @@ export const diff = verb({
         output.line(`${output.red(kind.padEnd(10))}  ${where}: ${message}`);
       for (const note of notes) output.line(`${output.dim("note".padEnd(10))}  ${note}`);
       const total = Object.values(counts).reduce((sum, own) => sum + own, 0);
-      const vertices = counted(compared.vertices, "vertex", "vertices");
+      const isArray = compared.levels === 0;
+      const vertices = isArray
+        ? counted(compared.vertices, "element")
+        : counted(compared.vertices, "vertex", "vertices");
       const what = compared.objects > 0 ? `${counted(compared.objects, "object")} with ${vertices}` : vertices;
       const verdict = equal ? output.green("the same") : output.red(counted(total, "difference"));
       output.line(`${verdict}: ${what} compared`);
