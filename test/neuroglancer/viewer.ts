@@ -67,7 +67,7 @@ const PLAIN = {
 };
 /** Long enough for a worker to answer, and to ask for what it needs next. */
 const REST = 250;
-const PATIENCE = 60_000;
+const PATIENCE = Number(process.env.OCTAVO_PATIENCE ?? 60_000);
 
 /** Answers that are errors, which are told from the log of the server; and what software drivers cannot do, or do slowly. */
 const EXPECTED = /^Failed to load resource: the server responded|EXT_disjoint_timer_query_webgl2|due to ReadPixels/;

@@ -232,7 +232,7 @@ describe.skipIf(reason !== undefined)(`views in Neuroglancer${reason === undefin
     expect(lit).toBeGreaterThan(3000);
     console.log(`${count} streamlines: ${asked.length} requests, ${((Date.now() - started) / 1000).toFixed(1)} s`);
     expect(asked.length).toBeLessThanOrEqual(60);
-  }, 600_000);
+  }, 3_600_000);
 });
 
 /** Fibres that fan out from a stem, in pieces. */

@@ -40,6 +40,7 @@ function bySubset(own: BigInt64Array | BigUint64Array, most: number): SkeletonSe
   return {
     ids,
     shown: Array.from(ids.subarray(0, SUBSETS_SHOWN)),
+    together: true,
     table: label(
       ids,
       Array.from(ids, (id) => `subset ${id} of ${count}, about ${size} of ${own.length}`),
@@ -67,6 +68,7 @@ async function bySize(
   return {
     ids,
     shown: Array.from(ids.subarray(0, SHOWN)),
+    together: true,
     table: label(ids, names),
     async membersOf(id, { signal }) {
       const place = ids.indexOf(id);

@@ -14,6 +14,7 @@ import { SegmentProperties } from "../../format/precomputed/properties/propertie
 import { SkeletonInfo } from "../../format/precomputed/skeleton/info.js";
 import { Skeleton } from "../../format/precomputed/skeleton/skeleton.js";
 import { Affine } from "../../space/transform.js";
+import { type Shared, share } from "../../store/share.js";
 import type { CallOptions } from "../../store/types.js";
 import { type Computation, document, one } from "./computed.js";
 import { idOf, type ViewIds, viewIds } from "./objects.js";
@@ -29,6 +30,8 @@ export interface SkeletonSets {
   membersOf(id: bigint, options: CallOptions): Promise<Iterable<bigint> | undefined>;
   /** Those that a first picture should show. */
   readonly shown: readonly bigint[];
+  /** Whether those are made at once: of sets from all over the data each would read all of them. */
+  readonly together?: boolean | undefined;
 }
 
 /** One skeleton for each object. */
@@ -65,14 +68,34 @@ export function skeletonsFor(publication: Publication, sets: SkeletonSets): Comp
   const transform = Affine.of(transformTo(source, options.resolution, note));
   const segmentProperties = table && TABLE;
   const info = document(SkeletonInfo.format({ transform, attributes, sharding: null, segmentProperties }));
+  async function made(ids: readonly bigint[], call: CallOptions): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+    const members = await Promise.all(ids.map((id) => sets.membersOf(id, call)));
+    if (members.includes(undefined)) return undefined;
+    const skeletons = await merged(publication, members as Iterable<bigint>[], fields, call);
+    return new Map(ids.map((id, i) => [String(id), Skeleton.encode(skeletons[i]!, attributes)]));
+  }
+
+  let first: Shared<ReadonlyMap<string, Uint8Array> | undefined> | undefined;
+  function firstOnes({ signal }: CallOptions): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+    if (first === undefined || first.abandoned) {
+      const own = share((signal) =>
+        made(sets.shown, { signal }).finally(() => {
+          if (first === own) first = undefined;
+        }),
+      );
+      first = own;
+    }
+    return first.join(signal);
+  }
+
   return {
     shown: sets.shown,
     async compute(name, call) {
       if (name === "info") return one(name, info);
       if (name === `${TABLE}/info`) return table && one(name, document(SegmentProperties.format(table)));
       const id = idOf(name);
-      const members = id === undefined ? undefined : await sets.membersOf(id, call);
-      return members && one(name, Skeleton.encode(await merged(publication, members, fields, call), attributes));
+      if (id !== undefined && sets.together === true && sets.shown.includes(id)) return firstOnes(call);
+      return id === undefined ? undefined : made([id], call);
     },
     async *names() {
       yield "info";
@@ -82,20 +105,32 @@ export function skeletonsFor(publication: Publication, sets: SkeletonSets): Comp
   };
 }
 
-/** Objects as one skeleton. */
+/** Sets of objects, each as one skeleton; the data are read once. */
 async function merged(
   { source, geometry, reading, batchVertices }: Publication,
-  object: Iterable<bigint>,
+  sets: readonly Iterable<bigint>[],
   fields: readonly Field[],
   { signal }: CallOptions,
-): Promise<Skeleton> {
-  const parts: Skeleton[] = [];
+): Promise<Skeleton[]> {
+  const places = new Map<bigint, number[]>();
+  for (const [set, members] of sets.entries())
+    for (const id of members) {
+      const known = places.get(id);
+      if (known === undefined) places.set(id, [set]);
+      else known.push(set);
+    }
+  const parts: Skeleton[][] = sets.map(() => []);
   const attributes = fields.map(({ info }) => `vertex.${info.name}`);
-  const question = source.select({ level: 0, geometry, object });
+  const question = source.select({ level: 0, geometry, object: places.keys() });
   for await (const batch of question.batches({ ...reading, signal, batchVertices, attributes })) {
     if (batch.repeats === true) continue;
-    for (const { skeleton } of skeletonsOf(batch, fields, new Tally())) parts.push(skeleton);
+    for (const { row, skeleton } of skeletonsOf(batch, fields, new Tally()))
+      for (const set of places.get(batch.ids[row]!) ?? []) parts[set]!.push(skeleton);
   }
+  return parts.map((own) => joined(own, fields));
+}
+
+function joined(parts: readonly Skeleton[], fields: readonly Field[]): Skeleton {
   const count = parts.reduce((sum, { vertices }) => sum + vertices.length, 0);
   const vertices = new Float32Array(count);
   const edges = new Uint32Array(parts.reduce((sum, own) => sum + own.edges.length, 0));
