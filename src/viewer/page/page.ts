@@ -51,6 +51,7 @@ const view = stage && viewCard(stage, () => theme === "light", { theme: setTheme
 function start(): Stage | undefined {
   try {
     return new Stage(place, {
+      worker: new URL("./worker.js", import.meta.url), // built beside the page
       background: GROUNDS[theme],
       onError: say,
       onPick: (found, layer) => picked.show(found, layer?.kind === "vectors" ? layer : undefined),
