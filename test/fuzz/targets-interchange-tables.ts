@@ -9,6 +9,7 @@ import { defaultLimits } from "../../src/limits.js";
 import type { ReadOptions } from "../../src/model/dataset.js";
 import { dataOf, openBytes, written } from "../interchange.js";
 import { LAYERS, OCTREE, POINTS } from "../laz.js";
+import * as PARQUET from "../parquet.js";
 import type { Target } from "./driver.js";
 
 const cap = 1 << 24;
@@ -57,7 +58,7 @@ export const tableTargets: readonly Target[] = [
   target("xyz", xyz, async () =>
     ["1 2 3\n-4 5e1 .6\n", "# a\n1 2 3 4 5 6\n"].map((text) => new TextEncoder().encode(text)),
   ),
-  target("parquet", parquet, made(parquet)),
+  target("parquet", parquet, async () => [...(await made(parquet)()), ...Object.values(PARQUET)]),
   target("arrow", arrow, made(arrow)),
   target("npy", npy, made(npy)),
   target("npz", npz, made(npz)),

@@ -1,6 +1,7 @@
 /** Parquet: round trips through our writer, every type, groups of rows, damage. What pyarrow writes and reads is in the interop tests. */
 import { describe, expect, it } from "vitest";
 import { dataOf, openBytes, written } from "../../../test/interchange.js";
+import * as PARQUET from "../../../test/parquet.js";
 import { COLUMNS, everything } from "../../../test/tables.js";
 import { Reader } from "../../bytes/reader.js";
 import { OctavoError } from "../../errors.js";
@@ -54,6 +55,19 @@ describe("round trips", () => {
     expect((await dataset.schema()).vertex.map(({ name }) => name)).toEqual(["i8"]);
     expect(dataset.notes[0]).toMatch(/^the columns u16, u32, .*: others are named to be read/);
   });
+});
+
+it("pages of both versions, in every encoding that pyarrow has, hold the same", async () => {
+  const tables = Object.entries(PARQUET);
+  expect(tables.length).toBe(4);
+  for (const [name, bytes] of tables) {
+    const { positions, vertexColumns } = await (await open(bytes)).select().read();
+    expect([name, ...positions]).toEqual([name, 0, 0, 0.5, 1, 1, 2, 1.5, 3, 2, 4, 2.5, 5]);
+    expect([...vertexColumns.get("d")!.values]).toEqual([0n, 10n, 20n, 30n, 40n, 50n]);
+    expect(vertexColumns.get("s")!.values).toEqual(["ab", "abc", "abd", "", "", "x"]);
+    expect([...vertexColumns.get("l")!.values]).toEqual([0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]);
+    await expect(open(bytes.subarray(0, bytes.length - 9))).rejects.toThrow(OctavoError);
+  }
 });
 
 describe("damage", () => {
