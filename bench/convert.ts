@@ -1,13 +1,15 @@
 /**
  * `npm run bench convert [CASE…]`: Octavo beside zvtools 0.3.0, nibabel and cloud-volume on the files of convert/peer.py, which lie in a cube of
- * 1000, in 8 × 8 × 8 chunks. Every run is a fresh process, timed after imports; CPU is that of all threads, the peak that of the
- * process. What takes less than 20 s is run up to three times, and the best is told. "= input" is what `octavo diff` says of
- * what Octavo wrote. `npm run peers zarr-vectors-tools precomputed` puts the peers there.
+ * 1000, in 8 × 8 × 8 chunks. Every run is a fresh process with workers as the command has them, timed after imports; CPU is that of all
+ * threads, the peak that of the process. What takes less than 20 s is run up to three times, and the best is told. "= input" is what
+ * `octavo diff` says of what Octavo wrote beside the input, or beside what the peer made of it: nibabel's TRK, cloud-volume's skeletons.
+ * `npm run peers zarr-vectors-tools precomputed` puts the peers there.
  */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Peer, pythonOf } from "../test/interop/peers.js";
+import { workerUrl } from "../test/worker-url.js";
 import { hash32, inputFolder } from "./zarr-vectors/inputs.js";
 
 const root = join(import.meta.dirname, "..");
@@ -35,8 +37,9 @@ interface Case {
 }
 
 const bundle = run(process.execPath, [join(root, "scripts/ts.mjs"), "--bundle", join(root, "bench/convert/octavo.ts")]);
+const worker = await workerUrl();
 const octavo = (what: string, source: string, target: string, options: object): string =>
-  run(process.execPath, [bundle, what, source, target, JSON.stringify(options)]);
+  run(process.execPath, [bundle, what, source, target, JSON.stringify(options), worker.href]);
 const peer =
   (name: Peer, ...args: string[]) =>
   (): Result =>
@@ -108,6 +111,7 @@ const cases: readonly Case[] = [
     target: at("skeletons.octavo"),
     options: { to: "precomputed", sharded: true, resolution: [1, 1, 1] },
     peers: { "zarr-vectors 0.9.2 reads, cloud-volume 12.15.2 writes": skeletons },
+    same: [at("skeletons.peer"), {}],
   },
   ...extracts.map(([what, query], i): Case => {
     const [file, target] = [at(`extract${i}.json`), at(`nibabel${i}.trk`)];
