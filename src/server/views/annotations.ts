@@ -3,7 +3,7 @@
  *
  *     info · spatial0/0_0_0 · spatial1/1_0_1 … · by_id/ID
  *
- * What a cell holds, and under which ids, is `Items`: points.ts has vertices by their number in the dataset, paths.ts objects.
+ * What a cell holds, and under which ids, is `Items`: points.ts has what belongs to no object by its number in the dataset, paths.ts objects.
  * A cell without anything is an empty list, not absent: a client takes note of what is missing.
  */
 import { dimensionsOf } from "../../convert/precomputed/frame.js";

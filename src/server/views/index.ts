@@ -6,7 +6,7 @@
  * |--------------------------|---------------------------------------------------------------------------------------------|
  * | skeletons, graphs        | `skeletons`, one for each object                                                            |
  * | streamlines, polylines   | `skeletons`, one for each group or random subset; `annotations`, a line for each segment     |
- * | points, lines            | `annotations`                                                                               |
+ * | points, lines            | `annotations`; so are paths without objects, segment by segment                             |
  * | meshes                   | `meshes` in several resolutions                                                             |
  */
 import { transformTo } from "../../convert/precomputed/frame.js";
@@ -22,7 +22,7 @@ import { valueCache } from "./cache.js";
 import { type Computation, computedStore } from "./computed.js";
 import { meshView } from "./meshes.js";
 import { objectItems } from "./paths.js";
-import { pointItems } from "./points.js";
+import { looseItems } from "./points.js";
 import { skeletonView } from "./skeletons.js";
 
 /** How to make views. */
@@ -93,7 +93,9 @@ function makersFor(
   const annotations = async (alone: boolean): Promise<Computation> =>
     annotationView(
       publication,
-      geometry === "points" && !alone ? await pointItems(publication) : await objectItems(publication, !alone),
+      objects === undefined || (geometry === "points" && !alone)
+        ? await looseItems(publication, geometry === "points" ? "point" : "line")
+        : await objectItems(publication, !alone),
       limit,
     );
   switch (geometry) {
@@ -102,7 +104,7 @@ function makersFor(
     case "lines":
     case "polylines":
     case "streamlines": {
-      if (objects === undefined) throw refuse("has paths without ids, which a view cannot name");
+      if (objects === undefined) return [["annotations", () => annotations(false)]];
       if (geometry === "lines" && 2 * objects.rows === source.levels[0]?.vertices)
         return [["annotations", () => annotations(true)]];
       return [

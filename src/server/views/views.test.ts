@@ -111,6 +111,32 @@ describe("streamlines", () => {
   });
 });
 
+it("paths without objects are lines, each by the number of its first vertex", async () => {
+  // As other software writes them: parts in chunks, and nobody says whose they are.
+  const whole = await stored("polylines", scene("polylines", 3, 20));
+  const level = new Proxy(await whole.source(0), {
+    get: (own, name) => (name === "objects" ? undefined : Reflect.get(own, name, own)),
+  });
+  const source = new Proxy(whole, {
+    get: (own, name) => (name === "source" ? async () => level : Reflect.get(own, name, own)),
+  });
+  const { views } = await viewsOf(source, { cellLimit: 25 });
+  expect(views.map(({ name }) => name)).toEqual(["annotations"]);
+  const { store } = views[0]!;
+  expect((await findings(store)).filter((text) => !text.includes("cell-limit"))).toEqual([]);
+  const wanted: string[] = [];
+  const all = Array.from({ length: (await level.chunks()).count }, (_, chunk) => chunk);
+  for await (const { positions, parts } of level.tiles(all, { positions: true, vertex: [], fragment: [] }))
+    for (let part = 0; part + 1 < parts.length; part++)
+      for (let v = parts[part]!; v + 1 < parts[part + 1]!; v++)
+        wanted.push(Float32Array.from(positions.subarray(3 * v, 3 * v + 6)).join());
+  const opened = (await precomputed.open(store, Prefix.root)) as VectorDataset;
+  const { positions } = await opened.select().read();
+  const found = Array.from({ length: positions.length / 6 }, (_, i) => positions.subarray(6 * i, 6 * i + 6).join());
+  expect(wanted.length).toBeGreaterThan(20);
+  expect(found.sort()).toEqual(wanted.sort());
+});
+
 describe("points", () => {
   it("without objects are named by their number, with their attributes", async () => {
     const { objects: _objects, ids: _ids, objectColumns: _columns, ...batch } = scene("points", 3, 40);
