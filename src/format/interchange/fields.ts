@@ -20,6 +20,12 @@ type Copy = (out: ArrayBuffer, rows: ArrayBufferLike, from: number, stride: numb
 const copyFours: Copy = (out, rows, from, stride, width) => {
   const [to, source] = [new Uint32Array(out), new Uint32Array(rows, 0, rows.byteLength >> 2)];
   if (width === 1) for (let i = 0, at = from; i < to.length; i++, at += stride) to[i] = source[at]!;
+  else if (width === 3)
+    for (let i = 0, at = from; i < to.length; i += 3, at += stride) {
+      to[i] = source[at]!; // places in space, mostly
+      to[i + 1] = source[at + 1]!;
+      to[i + 2] = source[at + 2]!;
+    }
   else
     for (let i = 0, row = from; i < to.length; row += stride)
       for (let at = row; at < row + width; at++) to[i++] = source[at]!;
