@@ -1,8 +1,8 @@
 /**
- * The installed package in pages that Vite and webpack build, with nothing said to them about Octavo: a viewer (`octavo/viewer`) and
- * an object in a scene (`octavo/three`). Each is opened in Chromium, must draw a store, in workers, and complain about nothing.
+ * The installed package in a page that Vite and webpack build, with nothing said to them about Octavo: examples/viewer, with a viewer
+ * (`octavo/viewer`) and an object in a scene (`octavo/three`). Each is opened in Chromium, must draw a store, in workers, and complain about nothing.
  */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { build } from "vite";
@@ -12,47 +12,12 @@ import { createHandler, listen, pageRoute, storeRoute } from "../../src/server/i
 import { fileStore } from "../../src/store/file.js";
 import { launch } from "../browser/chromium.js";
 
-const PAGE = (script: string): string => `<!doctype html>
-<html lang="en">
-  <head><meta charset="utf-8" /><title>Octavo</title><link rel="icon" href="data:," /></head>
-  <body style="margin: 0; background: #000">
-    <div id="viewer" style="width: 500px; height: 400px"></div>
-    <canvas id="scene" width="500" height="400"></canvas>
-    ${script}
-  </body>
-</html>
-`;
-
-const MAIN = `
-import { VectorObject } from "octavo/three";
-import { mount } from "octavo/viewer";
-import { PerspectiveCamera, Scene, WebGLRenderer } from "three";
-
-const url = new URL("/data/tracts.zv", location.href).href;
-async function show() {
-  await mount(document.getElementById("viewer"), { data: [url], background: 0 });
-  const renderer = new WebGLRenderer({ canvas: document.getElementById("scene"), preserveDrawingBuffer: true });
-  const camera = new PerspectiveCamera(40, 500 / 400, 1, 1000);
-  camera.position.set(50, -200, 50);
-  camera.up.set(0, 0, 1);
-  camera.lookAt(50, 50, 50);
-  camera.updateMatrixWorld();
-  const object = await VectorObject.open(url);
-  const scene = new Scene();
-  scene.add(object);
-  const frame = () => {
-    void object.update(camera, 500, 400);
-    renderer.render(scene, camera);
-    requestAnimationFrame(frame);
-  };
-  frame();
-}
-show().catch((error) => console.error(String(error)));
-`;
+const example = (name: string): string =>
+  readFileSync(new URL(`../../examples/viewer/${name}`, import.meta.url), "utf8");
 
 /** Builds with Vite, as its page on production builds says. */
 async function viteBuild(folder: string): Promise<string> {
-  writeFileSync(join(folder, "index.html"), PAGE('<script type="module" src="/main.js"></script>'));
+  writeFileSync(join(folder, "index.html"), example("index.html"));
   await build({ root: folder, configFile: false, logLevel: "error" });
   return join(folder, "dist");
 }
@@ -68,7 +33,8 @@ async function webpackBuild(folder: string): Promise<string> {
   const { errors = [], warnings = [] } = stats.toJson({ all: false, errors: true, warnings: true });
   const serious = [...errors, ...warnings].filter(({ message }) => !/size limit|performance/i.test(message));
   if (serious.length > 0) throw new Error(`webpack: ${serious.map(({ message }) => message).join("; ")}`);
-  writeFileSync(join(path, "index.html"), PAGE('<script src="main.js"></script>'));
+  const html = example("index.html").replace(/<script.*<\/script>/, '<script defer src="main.js"></script>');
+  writeFileSync(join(path, "index.html"), html);
   return path;
 }
 
@@ -96,7 +62,7 @@ export async function checkPages(project: string, chromium: string | undefined):
   for (const [name, make] of Object.entries(builders)) {
     const folder = join(project, name);
     mkdirSync(folder);
-    writeFileSync(join(folder, "main.js"), MAIN);
+    writeFileSync(join(folder, "main.js"), example("main.js"));
     const site = await make(folder);
     if (!existsSync(join(site, "index.html"))) throw new Error(`${name} has built no page`);
     said.push(chromium === undefined ? `${name} builds` : `${name} ${await look(site, data, chromium, name)}`);
