@@ -120,6 +120,15 @@ it("a client that leaves ends the work for it", async () => {
   await serving(work, {}, [route]);
 });
 
+it("a reply that takes long to be made is waited for", async () => {
+  const route: Route = {
+    at: "slow",
+    answer: () => sleep(900).then(() => ({ status: 200, headers: {}, body: Buffer.from("at last") })),
+  };
+  const work = async ({ url }: Listening) => expect(await (await fetch(`${url}/slow`)).text()).toBe("at last");
+  await serving(work, { idle: 200 }, [route]);
+});
+
 it("idle connections keep nobody out, and are ended", async () => {
   await serving(
     async ({ port, url }) => {

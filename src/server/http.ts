@@ -1,19 +1,19 @@
 /**
  * The server on a socket (node:http): what is slow, idle or too much is ended, and what goes on is finished before the end.
  *
- * | bound                                      | default    |
- * |--------------------------------------------|------------|
- * | connections at once; more are closed       | 1,000      |
- * | for the headers of a request               | 10 s       |
- * | without a byte either way                  | 60 s       |
- * | between the requests of a connection       | 5 s        |
- * | for what goes on when the server is closed | 5 s        |
+ * | bound                                                           | default |
+ * |-----------------------------------------------------------------|---------|
+ * | connections at once; more are closed                            | 1,000   |
+ * | for the headers of a request                                    | 10 s    |
+ * | without a byte either way, unless a reply is just being made    | 60 s    |
+ * | between the requests of a connection                            | 5 s     |
+ * | for what goes on when the server is closed                      | 5 s     |
  *
  * Who reads slowly costs half a megabyte and one file; who leaves ends the work for the reply at once.
  */
 import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { InvalidInput } from "../errors.js";
 import { codeOf } from "../store/file-path.js";
 import { discard, type Handler, piecesOf, type Reply, type ServerRequest } from "./types.js";
@@ -59,6 +59,7 @@ export interface Listening {
 /** Serves a handler on a socket. */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { host = "127.0.0.1", port = 0, idle = 60_000 } = options;
+  const working = new Set<Socket>();
   const server = http.createServer(
     {
       headersTimeout: 10_000,
@@ -68,10 +69,12 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
       maxHeaderSize: 16_384,
       noDelay: true,
     },
-    (request, response) => void respond(handler, request, response, options.onLog),
+    (request, response) => void respond(handler, request, response, options.onLog, working),
   );
   server.maxConnections = options.maxConnections ?? 1000;
-  server.setTimeout(idle);
+  server.setTimeout(idle, (socket) => {
+    if (!working.has(socket)) socket.destroy();
+  });
   server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
@@ -103,6 +106,7 @@ async function respond(
   message: http.IncomingMessage,
   response: http.ServerResponse,
   onLog: ListenOptions["onLog"],
+  working: Set<Socket>,
 ): Promise<void> {
   const started = onLog === undefined ? 0 : performance.now();
   const request = new HttpRequest(message);
@@ -112,7 +116,9 @@ async function respond(
   // A body that nobody asked for is thrown away as it comes.
   if (message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined)
     message.resume();
+  working.add(message.socket);
   const reply = await handler(request);
+  working.delete(message.socket);
   let bytes = 0;
   try {
     bytes = await send(reply, response, request);
