@@ -83,6 +83,8 @@ export function corners({ min, max }: Bounds): Vector[] {
 
 /** A margin around what is shown, so that nothing touches the border of the picture. */
 const MARGIN = 1.08;
+/** The eye is at least so many times as far away as what is nearest to it, also of a plane that is seen from its edge. */
+const APART = 1.25;
 
 /** The camera from these angles that has all of a box in its picture; `aspect` is width over height. */
 export function fitted(
@@ -94,16 +96,16 @@ export function fitted(
 ): Camera {
   const { right, up, back } = basisOf({ azimuth, elevation });
   const target = middle(bounds);
-  let [wide, high, deep] = [0, 0, 0];
+  // Seen in perspective, what is nearer is larger: the eye is as far away as the corner that needs it most.
+  const nearer = perspective ? Math.tan((FIELD * Math.PI) / 360) : 0;
+  let half = 0;
   for (const corner of corners(bounds)) {
     const at: Vector = [corner[0] - target[0], corner[1] - target[1], corner[2] - target[2]];
-    wide = Math.max(wide, Math.abs(dot(at, right)));
-    high = Math.max(high, Math.abs(dot(at, up)));
-    deep = Math.max(deep, Math.abs(dot(at, back)));
+    const out = Math.max(Math.abs(dot(at, up)), Math.abs(dot(at, right)) / aspect);
+    const before = dot(at, back) * nearer;
+    half = Math.max(half, out * MARGIN + before, before * APART);
   }
-  const half = Math.max(high, wide / aspect);
-  // Seen in perspective, the nearest side of the box is the largest: the eye steps back by its depth.
-  const span = 2 * MARGIN * (perspective ? half + deep * Math.tan((FIELD * Math.PI) / 360) : half);
+  const span = 2 * half;
   return { target, azimuth, elevation, span: span > 0 ? span : 1, perspective };
 }
 

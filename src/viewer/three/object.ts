@@ -19,7 +19,7 @@ import { InvalidInput } from "../../errors.js";
 import type { VectorDataset } from "../../model/vectors.js";
 import { type Bounds, FIELD, middle, type Vector } from "../../scene/camera.js";
 import { isCategorical } from "../../scene/colouring.js";
-import { kindStepsOf, paletteNamed, stepsOf } from "../../scene/palette.js";
+import { kindPalettes, kindStepsOf, paletteNamed, stepsOf } from "../../scene/palette.js";
 import { buffersOf, type Drawing } from "../engine/drawing.js";
 import type { Filter } from "../engine/engine.js";
 import type { Step } from "../engine/packing.js";
@@ -149,7 +149,9 @@ export class VectorObject extends Object3D {
     const name = `${kinds} ${palette}`;
     if (this.#palette === name) return;
     this.#palette = name;
-    const steps = kinds ? kindStepsOf(palette) : stepsOf(paletteNamed(palette ?? "viridis"));
+    // What the values are is known late: until then a palette of kinds is none of numbers.
+    const ofNumbers = palette === undefined || Object.hasOwn(kindPalettes, palette) ? "viridis" : palette;
+    const steps = kinds ? kindStepsOf(palette) : stepsOf(paletteNamed(ofNumbers));
     const uniform = this.#material.uniforms.palette!;
     uniform.value?.dispose();
     uniform.value = paletteTexture(steps);
