@@ -76,6 +76,9 @@ describe("values", () => {
     );
     await expect(values("w.tsf", tsf("Float32LE", numbers.slice(0, -1)))).rejects.toThrow("without its end mark");
     await expect(values("w.txt", "1\n2 x")).rejects.toThrow('memory:/w.txt, line 2: "x" where a number was expected');
+    await expect(values("w.nii", "1\0")).rejects.toThrow(
+      "memory:/w.nii is no text: values are in .txt, .tsf or .npy files",
+    );
     await expect(values("w.npy", writeNpy(ndarray([1, 1, 1], Int8Array.of(1))))).rejects.toThrow(
       "expected numbers in rows",
     );

@@ -30,7 +30,10 @@ export async function readValues(input: InputFile, name: string, options: ReadOp
   const most = withLimits(options.limits).chunkBytes;
   if (/\.tsf$/i.test(input.name)) return readTsf(input, name, most, options);
   const bytes = await whole(input, most, options);
-  if (!/\.npy$/i.test(input.name)) return valuesOf(where, name, textNumbers(bytes, where));
+  const isArray = /\.npy$/i.test(input.name);
+  if (!isArray && bytes.includes(0))
+    throw new Unsupported(`${where} is no text: values are in .txt, .tsf or .npy files`, { where });
+  if (!isArray) return valuesOf(where, name, textNumbers(bytes, where));
   const array = readNpy(bytes, options.limits, where);
   const [rows = 0, channels = 1, ...more] = array.shape;
   const info: AttributeInfo = { name, dtype: array.dtype, channels };
