@@ -7,6 +7,8 @@ export interface Scratch {
   /** Bytes that everything together may hold, and what it holds now. */
   readonly memory: number;
   held: number;
+  /** Whether that was not enough: then all that follows is put aside as it comes, and memory is for what is under way. */
+  full: boolean;
   /** Puts bytes aside; the number by which they are got back. */
   put(bytes: Uint8Array): Promise<number>;
   get(number: number, offset: number, length: number): Promise<Uint8Array>;
@@ -40,6 +42,7 @@ export function scratchIn({ store, at: place }: ScratchPlace, memory: number, si
   return {
     memory,
     held: 0,
+    full: false,
     async put(bytes) {
       const number = count++;
       await store.set(keyOf(number), bytes, { signal });
@@ -68,6 +71,7 @@ export function scratchOn(make: () => ScratchFile, memory: number): Scratch {
   return {
     memory,
     held: 0,
+    full: false,
     async put(bytes) {
       file ??= make();
       const start = ends.at(-1)!;

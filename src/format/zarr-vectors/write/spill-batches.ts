@@ -31,7 +31,6 @@ const TAKEN: Aside = {
 
 export function queue(scratch: Scratch): Queue {
   const held: (Rows | Aside)[] = [];
-  let full = false; // and so every batch is put aside as it comes
   let room = new Uint8Array(); // for batches on their way out, one after the other: new memory for each waits long to be given back
   const aside = async (rows: Rows): Promise<Aside> => {
     const { pieces, size, whole } = takeApart(rows);
@@ -45,8 +44,8 @@ export function queue(scratch: Scratch): Queue {
   };
   return {
     async add(rows) {
-      full ||= scratch.held + sizeOf(rows) > roomFor(scratch);
-      if (!full) {
+      scratch.full ||= scratch.held + sizeOf(rows) > roomFor(scratch);
+      if (!scratch.full) {
         held.push(copyOf(rows));
         scratch.held += sizeOf(rows);
         return;

@@ -66,8 +66,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
   const runs: Run[] = [];
   const repeat = repeater(widths);
   const waiting = waitingRows(widths, Math.ceil(most / rowBytes));
-  let aside = false; // whether runs are put aside as they come
-  let one = new Uint8Array(); // for one of those
+  let one = new Uint8Array(); // for a run that is put aside
 
   // One after the other, and whoever reads waits for them: rows may come from several sides, and be read by several.
   let turn: Promise<void> = Promise.resolve();
@@ -82,7 +81,8 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
     const same = source.columns.map((column, c) => sameRow(column, source.segments, widths[c]!));
     const table = new RunTable(counts, without(widths, same));
     const { size } = table;
-    aside ||= scratch.held + size > roomFor(scratch);
+    scratch.full ||= scratch.held + size > roomFor(scratch);
+    const aside = scratch.full;
     if (aside) await spill();
     if (aside && one.length < size) one = new Uint8Array(Math.max(size, most));
     const bytes = aside ? one.subarray(0, size) : new Uint8Array(size);
@@ -111,7 +111,7 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
       inTurn(async () => {
         const bytes = segments.rows * rowBytes;
         if (segments.rows === 0) return;
-        const large = bytes >= most / (aside ? 2 : 8); // what stays in memory need not be in few runs
+        const large = bytes >= most / (scratch.full ? 2 : 8); // what stays in memory need not be in few runs
         if (large || waiting.rows * rowBytes + bytes > most || !waiting.fits(segments)) await flushWaiting();
         if (large) return flush({ columns, segments });
         waiting.add(columns, segments);
