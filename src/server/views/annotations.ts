@@ -1,7 +1,7 @@
 /**
  * Points, lines and the segments of paths as annotations with a spatial index, made cell by cell.
  *
- *     info · spatial0/0_0_0 · spatial1/1_0_1 … · by_id/ID
+ *     info · spatial0/0_0_0 · spatial1/1_0_1 … · by_id/ID · related0/ID
  *
  * What a cell holds, and under which ids, is `Items`: points.ts has what belongs to no object by its number in the dataset, paths.ts objects.
  * A cell without anything is an empty list, not absent: a client takes note of what is missing.
@@ -41,18 +41,32 @@ export interface Items {
   /** The one by this id; undefined where there is none. */
   byId(id: bigint, options: CallOptions): Promise<Annotations | undefined>;
   ids(options: CallOptions): AsyncIterable<bigint>;
+  /** What annotations are related to, where they are to anything. */
+  readonly related?: RelatedItems | undefined;
+}
+
+/** Annotations by what they are related to. */
+export interface RelatedItems {
+  readonly names: readonly string[];
+  /** What the annotation by this id is related to, by each name. */
+  of(id: bigint, options: CallOptions): Promise<BigUint64Array[]>;
+  /** Those that are related to it by a name; undefined where none is. */
+  to(name: string, id: bigint, options: CallOptions): Promise<Annotations | undefined>;
+  ids(name: string, options: CallOptions): Promise<Iterable<bigint>>;
 }
 
 /** Annotations, cell by cell. */
 export async function annotationView(publication: Publication, items: Items, limit = LIMIT): Promise<Computation> {
   const { source, level, options, note, reading } = publication;
-  const { type } = items;
+  const { type, related } = items;
+  const names = related?.names ?? [];
   const dimensions = dimensionsOf(source, options.resolution, note);
   const properties = Layout.sorted(items.properties);
   const { lower, upper } = around(source.bounds.min, source.bounds.max);
   const bands = bandsOf({ dimensions, lower, upper }, await densityOf(level, reading), items.share, limit);
   const info: AnnotationInfo = {
-    ...{ type, dimensions, lower, upper, properties, relationships: [] },
+    ...{ type, dimensions, lower, upper, properties },
+    relationships: names.map((id, i) => ({ id, key: `related${i}`, sharding: null })),
     byId: { key: "by_id", sharding: null },
     spatial: bands.map(({ gridShape, chunkSize }, i) => ({
       ...{ key: `spatial${i}`, sharding: null, gridShape, chunkSize, limit },
@@ -60,6 +74,13 @@ export async function annotationView(publication: Publication, items: Items, lim
   };
   const form = { info, layout: Layout.of(properties) };
   const size = lower.map((low, axis) => upper[axis]! - low);
+
+  const listOf = (found: Annotations): Uint8Array =>
+    encodeList(
+      encodeRecords(found, form),
+      found.ids,
+      Uint32Array.from(found.ids, (_, i) => i),
+    );
 
   function cellOf(number: number, name: string): Cell | undefined {
     const band = bands[number];
@@ -79,24 +100,28 @@ export async function annotationView(publication: Publication, items: Items, lim
   return {
     async compute(name, call) {
       if (name === "info") return one(name, document(AnnotationInfo.format(info)));
-      const [, folder, rest] = /^(by_id|spatial\d{1,2})\/([\d_]+)$/.exec(name) ?? [];
-      if (folder === undefined) return undefined;
-      if (folder === "by_id") {
-        const id = idOf(rest!);
-        const found = id === undefined ? undefined : await items.byId(id, call);
-        return found && one(name, encodeOne(encodeRecords(found, form), 0, []));
+      const [, folder, number, rest] = /^(by_id|spatial|related)(\d{0,2})\/([\d_]+)$/.exec(name) ?? [];
+      if (folder === undefined || (number === "") !== (folder === "by_id")) return undefined;
+      if (folder === "spatial") {
+        const cell = cellOf(Number(number), rest!);
+        return cell && one(name, listOf(await items.inCell(cell, call)));
       }
-      const cell = cellOf(Number(folder.slice("spatial".length)), rest!);
-      if (cell === undefined) return undefined;
-      const found = await items.inCell(cell, call);
-      const rows = Uint32Array.from(found.ids, (_, i) => i);
-      return one(name, encodeList(encodeRecords(found, form), found.ids, rows));
+      const id = idOf(rest!);
+      if (id === undefined) return undefined;
+      if (folder === "related") {
+        const by = names[Number(number)];
+        const found = by === undefined ? undefined : await related!.to(by, id, call);
+        return found && one(name, listOf(found));
+      }
+      const found = await items.byId(id, call);
+      return found && one(name, encodeOne(encodeRecords(found, form), 0, (await related?.of(id, call)) ?? []));
     },
     async *names(call) {
       yield "info";
       for (const [i, { gridShape }] of bands.entries())
         for (const cell of cellsOf(gridShape)) yield `spatial${i}/${cell.join("_")}`;
       for await (const id of items.ids(call)) yield `by_id/${id}`;
+      for (const [i, by] of names.entries()) for (const id of await related!.ids(by, call)) yield `related${i}/${id}`;
     },
   };
 }

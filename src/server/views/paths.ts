@@ -18,6 +18,7 @@ import type { CallOptions } from "../../store/types.js";
 import type { Cell, Items } from "./annotations.js";
 import { type Gathered, gather } from "./gather.js";
 import { drawn, viewIds } from "./objects.js";
+import { relatedBy } from "./related.js";
 
 const SEGMENTS = 24; // bits for the number of a segment in its path
 /** Up to so many objects of a band are asked for by name; beyond, all that touch a cell are read, and the others left out. */
@@ -28,9 +29,10 @@ export async function objectItems(publication: Publication, bySegment: boolean):
   const { source, geometry, level, reading, batchVertices, schema } = publication;
   const objects = level.objects!;
   const type = geometry === "points" ? "point" : "line";
-  const fields = (
-    await fieldsFor({ ...publication, schema: type === "point" ? schema : { ...schema, vertex: [] } }, type)
-  ).all;
+  const { all: fields, related: others } = await fieldsFor(
+    { ...publication, schema: type === "point" ? schema : { ...schema, vertex: [] } },
+    type,
+  );
   const ids = await viewIds(objects, reading);
   const rows = ids.own.length;
   const byOrder = Uint32Array.from({ length: rows }, (_, row) => row).sort((a, b) => drawn(a) - drawn(b));
@@ -92,8 +94,20 @@ export async function objectItems(publication: Publication, bySegment: boolean):
     return last - first > NAMED ? undefined : Array.from(byOrder.subarray(first, last), (row) => ids.own[row]!);
   }
 
+  // Of the segments of paths each would be related to all that its path is: many times the same.
+  const related = bySegment || others.length === 0 ? undefined : relatedBy(publication, others, ids.own);
+
   return {
     type,
+    related: related && {
+      names: related.names,
+      of: (id, call) => related.of(ids.rowOf(id), call),
+      async to(name, id, call) {
+        const members = await related.to(name, id, call);
+        return members.length === 0 ? undefined : ask({ object: members }, () => true, call);
+      },
+      ids: related.ids,
+    },
     properties: fields.map(propertyOf),
     share: bySegment ? 1 : 1 / points,
     async inCell(cell, { signal }) {

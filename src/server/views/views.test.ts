@@ -1,7 +1,10 @@
 /** Views of every kind of geometry, judged by Octavo's own reader and validator, and against what conversion gives. */
 import { describe, expect, it } from "vitest";
+import { openBytes } from "../../../test/interchange.js";
 import { KINDS, scene } from "../../../test/zarr-vectors-scenes.js";
-import { openSegmentProperties, openSkeletons, precomputed } from "../../format/precomputed/index.js";
+import { convertVectors } from "../../convert/vectors.js";
+import { file as csv } from "../../format/interchange/csv.js";
+import { openAnnotations, openSegmentProperties, openSkeletons, precomputed } from "../../format/precomputed/index.js";
 import { openZarrVectors } from "../../format/zarr-vectors/index.js";
 import { type BatchParts, createZarrVectors } from "../../format/zarr-vectors/write/write.js";
 import type { Geometry, VectorDataset } from "../../model/vectors.js";
@@ -135,6 +138,39 @@ it("paths without objects are lines, each by the number of its first vertex", as
   const found = Array.from({ length: positions.length / 6 }, (_, i) => positions.subarray(6 * i, 6 * i + 6).join());
   expect(wanted.length).toBeGreaterThan(20);
   expect(found.sort()).toEqual(wanted.sort());
+});
+
+describe("synapses", () => {
+  const table = [
+    "id,pre,post,size,x,y,z",
+    "9007199254740993,864691135000000001,864691135000000002,10,4,5,6",
+    "12,864691135000000001,,200,10,11,12",
+    "13,5,864691135000000002,7,20,21,22",
+  ].join("\n");
+
+  it("are related to what their table says, 64 bits exact, as conversion has it", async () => {
+    const dataset = await openBytes(csv, "s.csv", new TextEncoder().encode(table), {
+      table: { relationships: { pre: "pre", post: "post" } },
+    });
+    const made = memoryStore();
+    await convertVectors(dataset, made, at);
+    const source = await openZarrVectors(made, at);
+    const { views } = await viewsOf(source);
+    const { store } = views[0]!;
+    expect((await findings(store)).filter((text) => !text.includes("cell-limit"))).toEqual([]);
+    const view = await openAnnotations(store, Prefix.root);
+    expect(view.info.relationships.map(({ id }) => id).sort()).toEqual(["post", "pre"]);
+    const idsOf = async (name: string, id: bigint) => [...((await view.related(name, id))?.ids ?? [])].sort();
+    expect(await idsOf("pre", 864691135000000001n)).toEqual([12n, 9007199254740993n]);
+    expect(await idsOf("post", 864691135000000002n)).toEqual([13n, 9007199254740993n]);
+    expect(await idsOf("pre", 6n)).toEqual([]);
+    const one = (await view.get(9007199254740993n))!;
+    expect([...one.related!.get("pre")!.ids, ...one.related!.get("post")!.ids]).toEqual([
+      864691135000000001n,
+      864691135000000002n,
+    ]);
+    expect((await view.get(12n))!.related!.get("post")!.ids.length).toBe(0);
+  });
 });
 
 describe("points", () => {
