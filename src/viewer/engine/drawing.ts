@@ -10,7 +10,7 @@
  */
 import type { Vector } from "../../scene/camera.js";
 import { directionsOf, type Form } from "../../scene/shape.js";
-import type { Piece } from "./piece.js";
+import type { Drawable } from "./cut.js";
 
 /** Numbers of a drawing, by the name that its shader has for them. */
 export interface DrawnColumn {
@@ -39,7 +39,7 @@ export const buffersOf = ({ columns, index }: Drawing): ArrayBuffer[] => [
 ];
 
 /** Pieces of one form, as one drawing around the origin of the first. */
-export function drawingOf(id: number, pieces: readonly [Piece, ...Piece[]]): Drawing {
+export function drawingOf(id: number, pieces: readonly [Drawable, ...Drawable[]]): Drawing {
   const { form, origin, direct } = pieces[0];
   const vertices = pieces.reduce((sum, { objects }) => sum + objects.length, 0);
   const ends = pieces.reduce((sum, { index }) => sum + index.length, 0);
@@ -56,7 +56,7 @@ export function drawingOf(id: number, pieces: readonly [Piece, ...Piece[]]): Dra
       for (let at = k; at < positions.length; at += 3) position[3 * vertex + at] = positions[at]! + shift;
     }
     value!.set(values, vertex);
-    if (form === "triangles") extra!.set(directionsOf(piece), 3 * vertex);
+    if (form === "triangles") extra!.set(piece.normals ?? directionsOf(piece), 3 * vertex);
     else if (radius !== undefined) extra!.set(radius, vertex);
     const seeds = seedsOf(piece);
     for (let v = 0; v < values.length; v++) seed![vertex + v] = seeds(v);
@@ -74,7 +74,7 @@ export function drawingOf(id: number, pieces: readonly [Piece, ...Piece[]]): Dra
   return { ...base, columns, index };
 }
 
-function linesOf(pieces: readonly [Piece, ...Piece[]], count: number): DrawnColumn[] {
+function linesOf(pieces: readonly [Drawable, ...Drawable[]], count: number): DrawnColumn[] {
   const { origin } = pieces[0];
   const column = (name: string, width: number) => ({ name, width, values: new Float32Array(width * count) });
   const columns = [
@@ -119,11 +119,12 @@ export function seedsOf({
   ids,
   parts,
   chunk = 0,
-}: Pick<Piece, "form" | "objects" | "ids" | "parts" | "chunk">): (vertex: number) => number {
+  first = 0,
+}: Pick<Drawable, "form" | "objects" | "ids" | "parts" | "chunk" | "first">): (vertex: number) => number {
   const own = Float32Array.from({ length: ids.length }, (_, row) => hashed(Number(BigInt.asUintN(32, ids[row]!))));
   return (v) => {
     const row = objects[v]!;
-    return row >= 0 ? own[row]! : hashed((form === "points" ? v : parts[v]!) + 7919 * chunk);
+    return row >= 0 ? own[row]! : hashed((form === "points" ? first + v : parts[v]!) + 7919 * chunk);
   };
 }
 

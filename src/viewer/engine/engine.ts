@@ -66,6 +66,7 @@ const SAMPLED = 4096;
 const SOON = 50; // ms
 const TOGETHER = 1 << 16; // vertices of a piece of what is read as a whole
 const MOST = 4; // times the budget, of what is read as a whole
+const UNTOLD = 1 << 19; // vertices, where nobody says how many there are
 
 export class Engine {
   readonly dataset: VectorDataset;
@@ -225,7 +226,7 @@ export class Engine {
   /** The first picture, with what joins its chunks; chunk by chunk where one of them is damaged. */
   async #seeFirst({ level, vertices }: PlannedLevel, signal: AbortSignal): Promise<void> {
     try {
-      await this.#readWhole(level, vertices, signal);
+      await this.#readWhole(level, vertices || UNTOLD, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof OctavoError)) throw error;
       const { count } = await this.#boxesOf(level, signal);

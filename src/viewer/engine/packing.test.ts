@@ -1,6 +1,7 @@
 /** Whatever comes and goes: what is drawn in the end is what is wanted, and on the way nothing that is wanted goes. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { directionsOf } from "../../scene/shape.js";
 import type { Drawing } from "./drawing.js";
 import { packing } from "./packing.js";
 import type { Piece } from "./piece.js";
@@ -26,6 +27,10 @@ function piece(number: number, count: number, level = 0): Piece {
 }
 
 const column = ({ columns }: Drawing, name: string): Float32Array => columns.find((own) => own.name === name)!.values;
+
+/** Equal, told by bytes: these are long. */
+const same = (one: Float32Array, other: Float32Array): void =>
+  expect(Buffer.compare(Buffer.from(one.buffer), Buffer.from(other.buffer))).toBe(0);
 
 /** The numbers of the pieces of this size that are drawn, each as often as it is. */
 function drawnPieces(drawings: Iterable<Drawing>, size: number): number[] {
@@ -90,5 +95,42 @@ describe("pieces become drawings", () => {
     const { add } = packing()(made)!;
     expect(add!.origin).toEqual([far, 0, 0]);
     expect([...column(add!, "position")].filter((_, at) => at % 3 === 0)).toEqual([0.25, 0.5, 10.25, 10.5]);
+  });
+
+  test("what is too much for one drawing is several, and the same: points, lines and triangles", () => {
+    const count = 150_000;
+    const large = piece(7, count);
+    const positions = Float32Array.from({ length: 3 * count }, (_, at) => at % 1009);
+    const values = Float32Array.from({ length: count }, (_, v) => v);
+    const steps = (own: Piece): Drawing[] => {
+      const step = packing();
+      const drawings: Drawing[] = [];
+      for (let next = step([own]); next !== undefined; next = step([own])) drawings.push(next.add!);
+      return drawings;
+    };
+    const all = (drawings: readonly Drawing[], name: string): Float32Array => {
+      const bytes = drawings.map((drawing) => Buffer.from(column(drawing, name).buffer));
+      return new Float32Array(new Uint8Array(Buffer.concat(bytes)).buffer);
+    };
+
+    const points = steps({ ...large, positions, values });
+    expect(points.length).toBe(2);
+    same(all(points, "position"), positions);
+    same(all(points, "value"), values);
+    expect(new Set(all(points, "seed")).size).toBeGreaterThan(0.9 * count); // each point has a seed of its own
+
+    const pairs = Uint32Array.from({ length: 2 * count }, (_, at) => (at * 7919) % count);
+    const lines = steps({ ...large, form: "lines", positions, values, index: pairs });
+    same(all(lines, "lineValue"), Float32Array.from(pairs));
+
+    const corners = Uint32Array.from({ length: 3 * count }, (_, at) => (at * 31) % count);
+    const triangles = steps({ ...large, form: "triangles", positions, values, index: corners });
+    expect(triangles.length).toBe(2);
+    const ends = triangles.flatMap((drawing) => Array.from(drawing.index!, (v) => column(drawing, "value")[v]!));
+    same(Float32Array.from(ends), Float32Array.from(corners));
+    const whole = directionsOf({ form: "triangles", positions, index: corners });
+    const first = triangles[1]!;
+    const vertex = column(first, "value")[5]!;
+    expect(column(first, "normal").subarray(15, 18)).toEqual(whole.subarray(3 * vertex, 3 * vertex + 3));
   });
 });

@@ -3,17 +3,18 @@
  * its pieces are wanted. It is as large as can be made and handed to a graphics card within a few milliseconds, and made one per
  * step, so that who runs the steps has time for other things between them. What goes, goes last: nothing is empty meanwhile.
  */
+import { cut, type Drawable } from "./cut.js";
 import { type Drawing, drawingOf } from "./drawing.js";
 import type { Piece } from "./piece.js";
 
-const VERTICES = 1 << 16; // of a drawing; one piece may have more
+const VERTICES = 1 << 16; // of a drawing; one piece may have some more
 const SMALL = VERTICES / 8;
 const FEW = 16; // small drawings of a level that are left as they are
 
 interface Packed {
   readonly id: number;
   readonly level: number;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly Drawable[];
   readonly vertices: number;
 }
 
@@ -27,9 +28,17 @@ export interface Step {
 export function packing(): (pieces: readonly Piece[]) => Step | undefined {
   let there: Packed[] = [];
   const old = new Set<Packed>(); // small ones whose pieces are packed again
+  const cuts = new WeakMap<Piece, readonly Drawable[]>();
   let last = 0;
 
-  return function step(pieces): Step | undefined {
+  const partsOf = (piece: Piece): readonly Drawable[] => {
+    const known = cuts.get(piece) ?? cut(piece);
+    cuts.set(piece, known);
+    return known;
+  };
+
+  return function step(whole): Step | undefined {
+    const pieces = whole.flatMap(partsOf);
     const wanted = new Set(pieces);
     const live = there.filter((packed) => !old.has(packed) && packed.pieces.every((piece) => wanted.has(piece)));
     const drawn = new Set(live.flatMap((packed) => packed.pieces));
@@ -46,16 +55,17 @@ export function packing(): (pieces: readonly Piece[]) => Step | undefined {
       return { drop };
     }
     for (const packed of tooMany(live)) old.add(packed);
-    return old.size > 0 ? step(pieces) : undefined;
+    return old.size > 0 ? step(whole) : undefined;
   };
 }
 
-const verticesOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { objects }) => sum + objects.length, 0);
+const verticesOf = (pieces: readonly Drawable[]): number =>
+  pieces.reduce((sum, { objects }) => sum + objects.length, 0);
 
 /** The first of them, and others of its level as far as there is room. */
-function together([first, ...rest]: readonly Piece[]): [Piece, ...Piece[]] | undefined {
+function together([first, ...rest]: readonly Drawable[]): [Drawable, ...Drawable[]] | undefined {
   if (first === undefined) return undefined;
-  const chosen: [Piece, ...Piece[]] = [first];
+  const chosen: [Drawable, ...Drawable[]] = [first];
   let room = VERTICES - first.objects.length;
   for (const piece of rest) {
     if (piece.level !== first.level || piece.direct !== first.direct) continue;
