@@ -78,6 +78,7 @@ describe.skipIf(!needed)("the viewer (needs Chromium on the PATH or in CHROMIUM)
     const drawn = await picture(own.page);
     const at = (place: typeof ON_A) => colourAt(drawn, FRONT, place);
     expect(await own.messages()).toEqual([]);
+    expect(await own.page.locator(".card [role=status]").textContent()).toMatch(/^\d+ vertices, level 0$/);
     expect(at(ON_A)).toSatisfy(a);
     expect(at(ON_B)).toSatisfy(b);
     expect([at(BETWEEN), at(ABOVE)]).toEqual([GROUND, GROUND]);
