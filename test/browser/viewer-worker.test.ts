@@ -51,7 +51,7 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     const page = await embedding();
     const forbidding = { "content-security-policy": PAGE_POLICY.replace(/worker-src [^;]*/, "worker-src 'none'") };
     own = await site(chromium!, data, [pageRoute("embed/", page), pageRoute("strict/", page, forbidding)]);
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await own?.close();
     rmSync(data, { recursive: true, force: true });
@@ -106,7 +106,7 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     for (const url of new Set(before)) bytes += gzipSync(new Uint8Array(await (await fetch(url)).arrayBuffer())).length;
     expect(bytes).toBeGreaterThan(100_000);
     expect(bytes).toBeLessThanOrEqual(250_000);
-  }, 60_000);
+  }, 120_000);
 
   test("what lies far from the origin of space is seen where it is", async () => {
     const view = await viewer(own);
@@ -116,7 +116,7 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     for (const x of [0, 0.5, 2]) expect(colourAt(seen, camera, [FAR + x, FAR, FAR])[0]).toBeGreaterThan(150);
     for (const x of [0.25, 1, 1.5]) expect(colourAt(seen, camera, [FAR + x, FAR, FAR])).toEqual(GROUND);
     await view.page.close();
-  }, 60_000);
+  }, 120_000);
 
   test("a page of one's own: its fetch is asked, its worker ends with it, and nothing is left", async () => {
     await embedded("embed", async (page, url) => {
@@ -136,7 +136,7 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
       expect(outcome).toEqual({ outcome: expect.stringMatching(/enough|abort/i), left: 0 });
       await expect.poll(() => page.workers().length).toBe(0);
     });
-  }, 60_000);
+  }, 120_000);
 
   test("a scene of one's own: the graphics card gets back what it held", async () => {
     const { shown, near, left, children } = (await embedded("embed", (page, url) =>
@@ -146,7 +146,7 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     expect(shown.lines).toBeGreaterThan(10_000);
     expect(near.level).toBeLessThan(2);
     expect([left.geometries, left.textures, children]).toEqual([0, 0, 0]);
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     ["the program is not there", "embed", "/page/nowhere.js"],

@@ -15,7 +15,7 @@ import type { Piece } from "./piece.js";
 let published: Store;
 beforeAll(async () => {
   published = await publishedStreamlines(100_000);
-}, 60_000);
+}, 180_000);
 
 const size = { width: 1000, height: 800 };
 const all: Bounds = { min: [0, 0, 0], max: [100, 100, 100] };

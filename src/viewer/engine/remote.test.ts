@@ -32,7 +32,7 @@ beforeAll(async () => {
   await writer.add({ ...made, positions: made.positions.map((x) => Math.round(64 * x) / 64), objects, ids });
   await writer.commit();
   await buildPyramid(store, Prefix.root, {});
-}, 60_000);
+}, 180_000);
 
 const endings: (() => void)[] = [];
 afterEach(() => {
