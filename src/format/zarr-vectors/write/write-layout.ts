@@ -133,7 +133,7 @@ export function unitsOf(grid: Grid, chunks: ArrayLike<number>, bytesOf: (i: numb
   return units;
 }
 
-const FEW = 1000; // keys up to which every cell has its own: an edit then writes no more than what it changes
+const FEW = 250; // keys up to which every cell has its own: an edit then writes no more than what it changes
 const FILES = 50_000; // keys beyond which nobody wants to copy or list a store
 const SHARD = 2 << 20; // bytes that are kept together, before they are compressed
 const CELLS = 4096; // of a shard, at most

@@ -189,7 +189,7 @@ describe("layout", () => {
   });
 
   it("shards what would be too many files", () => {
-    expect(shardFor("auto", [100, 100, 100], 1000, 100)).toBeUndefined();
+    expect(shardFor("auto", [100, 100, 100], 250, 100)).toBeUndefined();
     expect(shardFor("auto", [100, 100, 100], 2000, 1 << 21)).toBeUndefined(); // cells that are large enough by themselves
     expect(shardFor("auto", [100, 100, 100], 2000, 1 << 18)).toEqual([2, 2, 2]);
     expect(shardFor("auto", [100, 1, 3], 2000, 1 << 10)).toEqual([100, 1, 3]); // no wider than the grid
@@ -290,7 +290,7 @@ describe("one store, whole or not at all", () => {
         return aside.set(key, value, options);
       },
     });
-    await write(points, [cloud(1, 1), cloud(22, 22)], { maxMemory: 8, scratch: { store: scratch } });
+    await write(points, [cloud(1, 1, 2, 3), cloud(22, 22, 23, 24)], { maxMemory: 8, scratch: { store: scratch } });
     expect(keys.length).toBeGreaterThan(1);
     expect(await keysOf(aside)).toEqual([]);
   });
