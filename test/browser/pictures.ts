@@ -100,7 +100,7 @@ async function makeSynapses(): Promise<void> {
   await convert(at("synapses.zv"), at("synapses"), { to: "precomputed", kind: "annotations" });
 }
 
-const ABOVE: Camera = { target: [0, 0, 0], azimuth: 20, elevation: 40, span: 32, perspective: true };
+const ABOVE: Camera = { target: [0, 0, 0], azimuth: 20, elevation: 40, span: 44, perspective: true };
 
 interface Scene {
   readonly name: string;
