@@ -10,7 +10,7 @@
  *
  * Data have no types that a browser would run: a page of HTML in a folder of data is text. Pages are served by `pageRoute`.
  */
-import { LISTS } from "../store/http-listing.js";
+import { LISTS } from "../store/http.js";
 import { isPrivate, Key, type Prefix } from "../store/key.js";
 import type { Location } from "../store/open.js";
 import { prefixStore } from "../store/prefix.js";

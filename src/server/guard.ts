@@ -11,7 +11,7 @@
  *
  * Where the name leads on the disk is the store's to check (store/file-path.ts): the real path of the file that was opened.
  */
-import { LISTS } from "../store/http-listing.js";
+import { LISTS } from "../store/http.js";
 import { Key } from "../store/key.js";
 import type { Reply, ServerRequest } from "./types.js";
 

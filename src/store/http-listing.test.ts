@@ -1,8 +1,7 @@
 /** A web server that says that it lists is listed; what it answers is not believed before it was looked at. */
 import { expect, it } from "vitest";
 import { LimitExceeded } from "../errors.js";
-import { httpStore } from "./http.js";
-import { LISTS } from "./http-listing.js";
+import { httpStore, LISTS } from "./http.js";
 import { Key, Prefix } from "./key.js";
 
 const served = (folders: Readonly<Record<string, unknown>>, headers: Record<string, string> = { [LISTS]: "1" }) =>

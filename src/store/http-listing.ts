@@ -8,9 +8,6 @@ import { withLimits } from "../limits.js";
 import { Key, Prefix } from "./key.js";
 import type { Children, ListOptions, Store } from "./types.js";
 
-/** The header with which a server says so, in each answer. */
-export const LISTS = "x-octavo-lists";
-
 type Fetch = (path: string, options: ListOptions | undefined) => Promise<Uint8Array | undefined>;
 
 /** `list` and `children` of a store, given how to get the answer to a folder; undefined where there is none. */

@@ -14,7 +14,6 @@
  */
 import { InvalidInput, Unsupported } from "../errors.js";
 import { webAddress } from "./address.js";
-import { LISTS, listing } from "./http-listing.js";
 import { isPrivate, type Key } from "./key.js";
 import { versionOf, versionPins } from "./pins.js";
 import { checkRange, spanOf } from "./range.js";
@@ -22,6 +21,9 @@ import { isEmptyRange, rangeHeader, readBody, refusal, sizeByFirstByte, sizeOf }
 import { discard, sender, type WebOptions } from "./send.js";
 import type { CallOptions, Stat, Store } from "./types.js";
 import { cannot, withoutWriting } from "./wrap.js";
+
+/** The header with which a server says, in each answer, that it lists folders. */
+export const LISTS = "x-octavo-lists";
 
 /** How to ask a web server. */
 export interface HttpOptions extends WebOptions {
@@ -43,11 +45,14 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
   const send = sender(options);
   const pins = versionPins();
   const headers = { ...authorization, ...options.headers };
-  const lists = listing(base, async (path, call) => {
+  /** Comes with the first listing: pages read what they know the names of. */
+  const lists = async () => {
     if (!can.list) throw cannot(base, "list");
-    const response = await request(path, "GET", {}, call);
-    return (await isAbsent(response, path)) ? undefined : readBody(response, undefined, `${base}/${path}`);
-  });
+    return (await import("./http-listing.js")).listing(base, async (path, call) => {
+      const response = await request(path, "GET", {}, call);
+      return (await isAbsent(response, path)) ? undefined : readBody(response, undefined, `${base}/${path}`);
+    });
+  };
   const can = { list: false, write: false, conditional: false };
   let forbidden = 0;
 
@@ -114,7 +119,10 @@ export function httpStore(address: string | URL, options: HttpOptions = {}): Htt
       check(response);
       return readBody(response, range, where);
     },
-    ...lists,
+    async *list(prefix, call) {
+      yield* (await lists()).list(prefix, call);
+    },
+    children: async (prefix, call) => (await lists()).children(prefix, call),
     ...withoutWriting(base),
     get forbidden() {
       return forbidden;
