@@ -17,7 +17,6 @@ import { coalesceStore } from "./coalesce.js";
 import type { Durability } from "./file-write.js";
 import { httpStore } from "./http.js";
 import { Key, Prefix } from "./key.js";
-import { memoryStore } from "./memory.js";
 import { prefixStore } from "./prefix.js";
 import { retryStore } from "./retry.js";
 import type { WebOptions } from "./send.js";
@@ -160,6 +159,7 @@ const memory: Scheme = async (address, isFile) => {
   const [name = "", ...path] = decoded(address.slice("memory:".length))
     .replace(/^\/+|\/+$/g, "")
     .split("/");
+  const { memoryStore } = await import("./memory.js");
   const store = memories.get(name) ?? memoryStore(`memory:${name}`);
   memories.set(name, store);
   const at = Prefix.of(path.join("/"));
