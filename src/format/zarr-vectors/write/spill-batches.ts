@@ -29,6 +29,8 @@ const TAKEN: Aside = {
   },
 };
 
+const LARGE = 1 << 20;
+
 export function queue(scratch: Scratch): Queue {
   const held: (Rows | Aside)[] = [];
   let room = new Uint8Array(); // for batches on their way out, one after the other: new memory for each waits long to be given back
@@ -62,7 +64,8 @@ export function queue(scratch: Scratch): Queue {
       for (const [i, rows] of held.entries()) {
         if ("key" in rows) {
           yield rows.whole(await scratch.get(rows.key, 0, rows.bytes));
-          await scratch.drop(rows.key); // so that the disk never has to hold them beside all that is made of them
+          // So that the disk never has to hold them beside all that is made of them; it takes as long as writing a small one.
+          if (rows.bytes >= LARGE) await scratch.drop(rows.key);
         } else {
           scratch.held -= sizeOf(rows);
           yield rows;
