@@ -205,11 +205,16 @@ export class Stage {
     return undefined;
   }
 
-  /** The picture as it is, as a PNG file. */
-  screenshot(): Promise<Blob> {
+  /** The picture as it is, with its axes and scale bar, as a PNG file. */
+  async screenshot(): Promise<Blob> {
     this.#draw();
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [this.canvas.width, this.canvas.height];
+    const context = copy.getContext("2d")!;
+    context.drawImage(this.canvas, 0, 0);
+    context.drawImage(await imageOf(this.#overlay, this.#size()), 0, 0, copy.width, copy.height);
     return new Promise((resolve, reject) => {
-      this.canvas.toBlob((blob) => (blob === null ? reject(new InvalidInput("the canvas is empty")) : resolve(blob)));
+      copy.toBlob((blob) => (blob === null ? reject(new InvalidInput("the canvas is empty")) : resolve(blob)));
     });
   }
 
@@ -310,6 +315,17 @@ export function nameOf(source: Source | Dataset): string {
 
 const unitOf = (layer: Layer | undefined): string | undefined =>
   layer?.kind === "vectors" ? layer.about.axes[layer.object.engine.axes[0] ?? 0]?.unit : layer?.about.unit;
+
+/** What is drawn over the canvas, as a picture of its own. */
+async function imageOf(overlay: SVGSVGElement, { width, height }: { width: number; height: number }) {
+  const copy = overlay.cloneNode(true) as SVGSVGElement;
+  for (const [name, value] of [["xmlns", SVG] as const, ["width", width] as const, ["height", height] as const])
+    copy.setAttribute(name, String(value));
+  const image = new Image(width, height);
+  image.src = `data:image/svg+xml,${encodeURIComponent(copy.outerHTML)}`;
+  await image.decode();
+  return image;
+}
 
 function svg(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
   const node = document.createElementNS(SVG, name);

@@ -273,6 +273,15 @@ describe.skipIf(!needed)(
       expect([...png.subarray(0, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
         0x89, 0x50, 0x4e, 0x47, 440, 360,
       ]);
+      const bar = await own.page.evaluate(async (base64) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${base64}`;
+        await image.decode();
+        const context = document.createElement("canvas").getContext("2d")!;
+        context.drawImage(image, -110, -333); // a place on the scale bar
+        return [...context.getImageData(0, 0, 1, 2).data];
+      }, png.toString("base64"));
+      expect(bar.some((channel) => channel > 180 && channel < 240)).toBe(true); // its ink, nowhere else in this picture
       await unfold("Size, detail, export");
       const trk = await saved("Export");
       await convert(join(data, "fibres.zv"), join(data, "part.trk"), { query: { group: [0] } });
