@@ -112,6 +112,7 @@ export type {
   ByteRange,
   CallOptions,
   Capabilities,
+  ChangeOptions,
   Children,
   Condition,
   GetOptions,

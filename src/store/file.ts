@@ -38,14 +38,14 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
   const root = new Root(directory);
   const durability = options.durability ?? "full";
 
-  function begin(key: Key, signal: AbortSignal | undefined) {
-    signal?.throwIfAborted();
+  function begin(key: Key, options: SetOptions | undefined) {
+    options?.signal?.throwIfAborted();
     if (isPartial(key)) {
       throw new InvalidInput(`the key ${key} has a segment that ends in ${PARTIAL}, which names a write under way`, {
         where: key,
       });
     }
-    return stage(root, root.path(key), durability);
+    return stage(root, root.path(key), options?.passing === true ? "none" : durability);
   }
 
   return {
@@ -112,13 +112,13 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
     },
 
     async set(key, value, options) {
-      const staged = begin(key, options?.signal);
+      const staged = begin(key, options);
       await staged.write(value);
       await staged.commit(options);
     },
 
     async write(key, options) {
-      return fileSink(root.path(key), begin(key, options?.signal), options);
+      return fileSink(root.path(key), begin(key, options), options);
     },
 
     async delete(key, options) {
@@ -129,7 +129,7 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
         if (isPartial(key) || !isValue(real)) return;
         fs.unlinkSync(real);
         const kept = root.prune(dirname(real));
-        if (durability === "full") await syncDirectory(kept);
+        if (durability === "full" && options?.passing !== true) await syncDirectory(kept);
       } catch (error) {
         if (!meansAbsent(error)) throw storageError(error, path);
       }

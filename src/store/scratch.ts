@@ -45,7 +45,7 @@ export function scratchIn({ store, at: place }: ScratchPlace, memory: number, si
     full: false,
     async put(bytes) {
       const number = count++;
-      await store.set(keyOf(number), bytes, { signal });
+      await store.set(keyOf(number), bytes, { signal, passing: true });
       return number;
     },
     async get(number, offset, length) {
@@ -57,9 +57,9 @@ export function scratchIn({ store, at: place }: ScratchPlace, memory: number, si
       }
       return bytes;
     },
-    drop: (number) => store.delete(keyOf(number)),
+    drop: (number) => store.delete(keyOf(number), { passing: true }),
     async clear() {
-      for (; count > 0; count--) await store.delete(keyOf(count - 1));
+      for (; count > 0; count--) await store.delete(keyOf(count - 1), { passing: true });
     },
   };
 }

@@ -41,8 +41,14 @@ export interface ListOptions extends CallOptions {
 /** The state of a value that a conditional write insists on. */
 export type Condition = { readonly absent: true } | { readonly version: string };
 
+/** What every call that changes a store understands. */
+export interface ChangeOptions extends CallOptions {
+  /** Nobody has use for it once this process is gone: it need not survive a power cut. */
+  readonly passing?: boolean | undefined;
+}
+
 /** What `set` and `write` understand. */
-export interface SetOptions extends CallOptions {
+export interface SetOptions extends ChangeOptions {
   /** Write only if this holds, else Conflict. */
   readonly if?: Condition | undefined;
 }
@@ -116,7 +122,7 @@ export interface Store {
   /** Begins a large value that comes in pieces. */
   write(key: Key, options?: SetOptions): Promise<Sink>;
   /** Deleting what is not there is no error. */
-  delete(key: Key, options?: CallOptions): Promise<void>;
+  delete(key: Key, options?: ChangeOptions): Promise<void>;
   /** A value to read in pieces, undefined where there is none. Only of stores where that is cheaper than `get`, and safer. */
   open?(key: Key, options?: CallOptions): Promise<OpenValue | undefined>;
   /** False: what is written to this key is thrown away, so that it need not be made. Of stores that take only a share of the work. */
