@@ -50,6 +50,7 @@ describe.skipIf(!needed)("octavo view (needs Chromium on the PATH or in CHROMIUM
         if (message.type() === "error" && !/404/.test(message.text())) complaints.push(message.text());
       });
       await page.goto(url);
+      // biome-ignore lint/performance/useDomNodeTextContent: what is said is what can be seen
       const said = (): Promise<string> => page.locator("#panel").innerText();
       const until = async (is: (text: string) => boolean): Promise<void> => {
         for (let text = await said(); !is(text); text = await said()) await page.waitForTimeout(200);
