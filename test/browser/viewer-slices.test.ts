@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { DataType } from "../../src/bytes/dtype.js";
+import { buildTree, joinParticles, writeParticles } from "../../src/format/packed-tree/index.js";
 import { createVolume, volumeInfo } from "../../src/format/precomputed/volume/index.js";
 import { createArray, createGroup, writeRegion } from "../../src/format/zarr/index.js";
 import { ndarray } from "../../src/model/elements.js";
 import type { Camera, Vector } from "../../src/scene/camera.js";
 import { colourOfId } from "../../src/scene/palette.js";
 import { fileStore } from "../../src/store/file.js";
-import { Prefix } from "../../src/store/key.js";
+import { Key, Prefix } from "../../src/store/key.js";
 import { findChromium } from "./chromium.js";
 import { FRONT, makeStore, ON_A } from "./viewer-data.js";
 import {
@@ -202,8 +203,44 @@ describe.skipIf(!needed)("slices (need Chromium on the PATH or in CHROMIUM)", { 
     for (const boxes of [true, false]) {
       await own.show({ layers: [{ url: "streamlines.zv", look: { boxes } }], camera: FRONT } as never);
       const colour = async () => colourAt(await picture(own.page), FRONT, edge);
-      if (boxes) await expect.poll(colour).not.toEqual(GROUND);
+      if (boxes) await expect.poll(colour, { timeout: 20_000 }).not.toEqual(GROUND);
       else expect(await colour()).toEqual(GROUND);
+    }
+  });
+
+  test("so have the nodes of an octree: around their particles, each its own", async () => {
+    const [low, high]: Vector[] = [
+      [10, 0, 30],
+      [55, 0, 60],
+    ]; // two squares of 20, in two octants: more than one node may hold
+    const corners = [0, 20].flatMap((x) => [0, 20].map((z): Vector => [x, 0, z]));
+    const positions = Array.from({ length: 800 }, (_, i) => {
+      const [corner, first] = [corners[i % 4]!, i < 400 ? low! : high!];
+      return corner.map((at, k) => first[k]! + at);
+    }).flat();
+    const particles = await joinParticles(await buildTree(Float32Array.from(positions)));
+    await writeParticles(fileStore(data), Key.of("squares.ptree"), particles);
+    const edges: Vector[] = [
+      [20, 0, 30],
+      [20, 0, 50],
+      [10, 0, 40],
+      [65, 0, 60],
+      [65, 0, 80],
+      [75, 0, 70],
+    ];
+    const elsewhere: Vector[] = [
+      [42.5, 0, 30],
+      [42.5, 0, 80],
+      [20, 0, 40],
+    ]; // around both, and inside
+    for (const boxes of [true, false]) {
+      await own.show({ layers: [{ url: "squares.ptree", look: { boxes } }], camera: FRONT } as never);
+      const drawn = async (): Promise<boolean[]> => {
+        const now = await picture(own.page);
+        return [...edges, ...elsewhere].map((place) => String(colourAt(now, FRONT, place)) !== String(GROUND));
+      };
+      const expected = [...edges.map(() => boxes), ...elsewhere.map(() => false)];
+      await expect.poll(drawn, { timeout: 20_000 }).toEqual(expected);
     }
   });
 
