@@ -10,8 +10,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { lstat, mkdir, readdir, rename, rm, utimes } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
+import { lstat, readdir, rename, rm, utimes } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,9 +59,9 @@ export class KeptStore {
     );
   }
 
-  /** Makes it; `onProgress` gets words such as "42 % of the vertices". */
+  /** Makes it, begun when this returns; `onProgress` gets words such as "42 % of the vertices". */
   async make(onProgress: (how: string) => void): Promise<void> {
-    await mkdir(this.#partial, { recursive: true, mode: 0o700 });
+    mkdirSync(this.#partial, { recursive: true, mode: 0o700 });
     try {
       const command = join(dirname(fileURLToPath(import.meta.url)), "cli.cjs");
       const args = ["--to", "zarr-vectors", "--pyramid", "--progress", "json", "--quiet"];

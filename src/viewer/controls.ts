@@ -13,8 +13,8 @@ interface Handled {
 const TURN = 0.4; // degrees per pixel
 const STILL = 4; // pixels that a click may move
 
-/** Answers what ends it. */
-export function controls(canvas: HTMLCanvasElement, stage: Handled): () => void {
+/** Answers what ends it; `failed` is told why nothing could be picked. */
+export function controls(canvas: HTMLCanvasElement, stage: Handled, failed: (error: Error) => void): () => void {
   const pointers = new Map<number, { x: number; y: number }>();
   let moved = 0;
 
@@ -60,7 +60,7 @@ export function controls(canvas: HTMLCanvasElement, stage: Handled): () => void 
       pointers.delete(event.pointerId);
       if (moved > STILL || event.button !== 0) return;
       const { left, top } = canvas.getBoundingClientRect();
-      void stage.pick(event.clientX - left, event.clientY - top);
+      stage.pick(event.clientX - left, event.clientY - top).catch(failed);
     },
     pointercancel(event) {
       pointers.delete(event.pointerId);

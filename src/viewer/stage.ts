@@ -5,6 +5,7 @@ import type { Dataset } from "../model/dataset.js";
 import { type Bounds, basisOf, type Camera, distanceOf, FIELD, fitted, type Vector } from "../scene/camera.js";
 import { cssOf } from "../scene/palette.js";
 import { scaleBarOf } from "../scene/scale-bar.js";
+import { onAbort } from "../signal.js";
 import { measureOf } from "../space/units.js";
 import { controls } from "./controls.js";
 import type { Status } from "./engine/engine.js";
@@ -99,8 +100,12 @@ export class Stage {
     this.#renderer = rendererOn(this.canvas);
     this.#observer = new ResizeObserver(() => this.redraw());
     this.#observer.observe(element);
-    this.#stop = controls(this.canvas, this);
-    options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
+    const letGo = controls(this.canvas, this, (error) => options.onError?.(error));
+    const leave = onAbort(options.signal, () => this.dispose());
+    this.#stop = () => {
+      letGo();
+      leave();
+    };
   }
 
   get camera(): Camera {
@@ -263,7 +268,7 @@ export class Stage {
     this.#options.onChange?.();
   }
 
-  /** Axes and, where it is true everywhere, a scale bar. */
+  /** Axes and a scale bar; with perspective that is true around the target. */
   #furnish(width: number, height: number): void {
     const { right, up } = basisOf(this.#camera);
     const first = this.#first();

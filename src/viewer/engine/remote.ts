@@ -4,6 +4,7 @@ import type { Schema } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
 import { type Colouring, Legend, plain } from "../../scene/colouring.js";
 import { type Form, sceneOf } from "../../scene/shape.js";
+import { onAbort } from "../../signal.js";
 import type { Fetch } from "../../store/send.js";
 import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
@@ -84,7 +85,11 @@ export class RemoteStreamer implements Streamer {
       const opened = { source, asks: own !== undefined, memory, color, filter: portable(filter), detail };
       const about = await channel.call("open", opened, { signal });
       const closed = new InvalidInput(`${about.url} was closed before this was answered`);
-      const ended = (): void => close(closed);
+      const leave = onAbort(signal, () => streamer?.dispose());
+      const ended = (): void => {
+        leave();
+        close(closed);
+      };
       streamer =
         "shapes" in about
           ? new RemoteSlices(about, options, channel as unknown as Channel<SliceWorkerSide>, ended)
@@ -93,7 +98,6 @@ export class RemoteStreamer implements Streamer {
       close(error);
       throw error;
     }
-    signal?.addEventListener("abort", () => streamer.dispose(), { once: true });
     return streamer;
   }
 

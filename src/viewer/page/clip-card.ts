@@ -8,8 +8,6 @@ const AXES = ["x", "y", "z"] as const;
 
 export interface ClipCard {
   readonly element: HTMLElement;
-  /** What layers are cut by. */
-  readonly clip: Bounds | undefined;
   /** Follows the data, and what an address says; the fields stay as they are where nothing has changed. */
   update(bounds: Bounds | undefined, clip: Bounds | undefined): void;
 }
@@ -118,9 +116,6 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
 
   return {
     element,
-    get clip() {
-      return now();
-    },
     update(next, clip) {
       if (JSON.stringify([next, clip]) === told) return;
       const kept = mode;

@@ -8,8 +8,10 @@ const EDGES = [0, 1, 2].flatMap((k) =>
   [0, 1, 2, 3, 4, 5, 6, 7].flatMap((c) => ((c >> k) & 1 ? [] : [c, c | (1 << k)])),
 );
 
+export type BoxLines = LineSegments<BufferGeometry, LineBasicMaterial>;
+
 /** Boxes of 6 numbers, low corner first. */
-export function boxLines(boxes: Float64Array): LineSegments {
+export function boxLines(boxes: Float64Array): BoxLines {
   const origin = [...boxes.subarray(0, 3)] as unknown as Vector;
   const places = new Float32Array(3 * EDGES.length * (boxes.length / 6));
   let to = 0;

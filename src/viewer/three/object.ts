@@ -4,7 +4,6 @@ import {
   BufferGeometry,
   InstancedBufferAttribute,
   InstancedBufferGeometry,
-  type LineSegments,
   type Matrix4,
   Mesh,
   Object3D,
@@ -28,7 +27,7 @@ import type { Source } from "../engine/source.js";
 import { LocalStreamer, type Streamer } from "../engine/streamer.js";
 import type { View } from "../engine/view.js";
 import { type StreamOptions, stream } from "../stream.js";
-import { boxLines } from "./boxes.js";
+import { type BoxLines, boxLines } from "./boxes.js";
 import { materialFor, paletteTexture } from "./materials.js";
 
 /** How it looks; all of it can be changed later with `set`. */
@@ -71,7 +70,7 @@ export class VectorObject extends Object3D {
   readonly #drawn = new Map<number, Mesh | Points>();
   readonly #waiting: Step[] = [];
   #look: Look;
-  #boxes: LineSegments | undefined;
+  #boxes: BoxLines | undefined;
   #boxed = false; // what is drawn has its boxes, or they are on their way
   #palette = "";
   #view: View | undefined;
@@ -162,7 +161,11 @@ export class VectorObject extends Object3D {
     if (this.#view === undefined || !this.visible) return undefined;
     const { subset = 1, clip, mark = 2 } = this.#look;
     const view = { ...this.#view, clip };
-    const picked = await this.engine.pick({ view, x, y, reach: Math.max(REACH, mark), subset });
+    const at = { view, x, y, reach: Math.max(REACH, mark), subset };
+    const picked = await this.engine.pick(at).catch((error: unknown) => {
+      if (!this.#disposed) throw error;
+      return undefined;
+    });
     this.#options.onPick?.(picked);
     return picked;
   }
@@ -213,8 +216,9 @@ export class VectorObject extends Object3D {
     );
   }
 
-  #takeBoxes(boxes: LineSegments | undefined): void {
+  #takeBoxes(boxes: BoxLines | undefined): void {
     this.#boxes?.geometry.dispose();
+    this.#boxes?.material.dispose();
     this.#boxes?.removeFromParent();
     this.#boxes = boxes;
     if (boxes === undefined) this.#boxed = false;
