@@ -2,6 +2,8 @@
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -71,4 +73,22 @@ it("what somebody still reads is not closed, however many others are opened", as
   for (let i = 0; i < 100; i++) expect(await read(`n${i}`)).toBe(String(i));
   expect(Buffer.from((await held.read([{ offset: 1, length: 3 }]))[0]!).toString()).toBe("eld");
   held.close();
+});
+
+/** Files of this test that the process has open, as Linux tells. */
+const held = (): number =>
+  readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder);
+    } catch {
+      return false; // that of the listing itself
+    }
+  }).length;
+
+it.runIf(process.platform === "linux")("few files are kept open, and none for long", { timeout: 20_000 }, async () => {
+  for (let i = 0; i < 100; i++) put(`served/m${i}`, String(i));
+  await settle();
+  for (let i = 0; i < 100; i++) expect(await read(`m${i}`)).toBe(String(i));
+  expect(held()).toBe(64);
+  await expect.poll(held, { timeout: 10_000 }).toBe(0);
 });

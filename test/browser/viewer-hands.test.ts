@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { convert } from "../../src/node.js";
 import { kindPalettes, palettes } from "../../src/scene/palette.js";
+import { build, octavo } from "../cli/run.js";
 import { findChromium } from "./chromium.js";
 import { FRONT, makeStore, ON_A, ON_B } from "./viewer-data.js";
 import {
@@ -30,9 +30,10 @@ let own: Viewer;
 
 beforeAll(async () => {
   if (!needed) return;
+  build();
   [served] = await Promise.all([site(chromium!, data), makeStore(join(data, "fibres.zv"), "streamlines", "nanometer")]);
   own = await viewer(served);
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await served?.close();
   rmSync(data, { recursive: true, force: true });
@@ -283,9 +284,17 @@ describe.skipIf(!needed)(
       }, png.toString("base64"));
       expect(bar.some((channel) => channel > 180 && channel < 240)).toBe(true); // its ink, nowhere else in this picture
       await unfold("Size, detail, export");
-      const trk = await saved("Export");
-      await convert(join(data, "fibres.zv"), join(data, "part.trk"), { query: { group: [0] } });
-      expect(Buffer.compare(trk, readFileSync(join(data, "part.trk")))).toBe(0);
+      const asGot = async (file: string, ...selection: string[]): Promise<Buffer> => {
+        const to = join(data, file);
+        expect(await octavo(["get", join(data, "fibres.zv"), ...selection, "-o", to])).toMatchObject({ code: 0 });
+        return readFileSync(to);
+      };
+      expect(Buffer.compare(await saved("Export"), await asGot("group.trk", "--group", "0"))).toBe(0);
+      const clip = { min: [20, -1, 30], max: [80, 1, 65] };
+      await start({ filter: { where: "value < 0.8" }, clip });
+      await unfold("Size, detail, export");
+      const cut = ["--where", "value < 0.8", "--box", "20,-1,30,80,1,65", "--clip"];
+      expect(Buffer.compare(await saved("Export"), await asGot("cut.trk", ...cut))).toBe(0);
     });
 
     test("requests and memory are told, every control has a name, the picture has a role", async () => {
