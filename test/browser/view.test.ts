@@ -44,6 +44,7 @@ describe.skipIf(!needed)("octavo view (needs Chromium on the PATH or in CHROMIUM
         child.stdout.once("data", (text) => resolve(String(text).trim())),
       );
       const page = await browser.newPage({ viewport: { width: 760, height: 400 } });
+      page.setDefaultTimeout(120_000); // software draws slowly where others work, too
       const complaints: string[] = [];
       page.on("pageerror", (error) => void complaints.push(String(error)));
       page.on("console", (message) => {

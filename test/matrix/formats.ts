@@ -31,8 +31,8 @@ export interface Row {
   readonly most?: number;
   /** How far coordinates may be off in their own unit, because the format has no others. */
   readonly precision?: number;
-  /** What coordinates count, where the format says: metres. */
-  readonly unit?: number;
+  /** What coordinates count, where the format says. */
+  readonly unit?: string;
   /** Attributes that all its files have, or that stand for others that it cannot hold as they are. */
   readonly adds?: RegExp;
   /** Objects lie by their places: who numbers them in the order of the file numbers them otherwise. Points have ids that were made up. */
@@ -95,7 +95,6 @@ const PATHS = { lines: "streamlines", polylines: "streamlines", streamlines: "st
 const PATH = ["lines", "polylines", "streamlines"] as const;
 const GRAPHS = { graph: "graph", skeletons: "graph" } as const;
 
-const [NANOMETRE, MICROMETRE, MILLIMETRE] = [1e-9, 1e-6, 1e-3];
 const IMAGE = /the image that it is about/;
 const CODES = /label$/; // texts become codes
 const SPLIT = /^(o_|l_)?(normal|dir|color)[._]((ch)?\d|red|green|blue)$/; // numbers that were one value
@@ -105,14 +104,14 @@ const skeletons = {
   vertex: each(numbers, small, halved),
   object: each(single, small, halved, counted),
   group: called("name"),
-  unit: NANOMETRE,
+  unit: "nm",
   adds: /^(label|big|o_big|o_(dir|color)_((ch)?\d|red|green|blue))$/,
 } as const;
 const meshes = {
   geometry: { mesh: "mesh" },
   object: skeletons.object,
   group: skeletons.group,
-  unit: NANOMETRE,
+  unit: "nm",
   adds: skeletons.adds,
 } as const;
 const annotations = {
@@ -120,7 +119,7 @@ const annotations = {
   vertex: of(["points"], each(single, small, halved, counted)),
   object: each(single, small, halved, counted),
   points: "id",
-  unit: NANOMETRE,
+  unit: "nm",
   adds: /^(id_?|(o_)?(big|(normal|dir|color)_((ch)?\d|red|green|blue)))$/,
   scattered: true,
 } as const;
@@ -196,7 +195,7 @@ export const ROWS: readonly Row[] = [
     geometry: { graph: "skeletons", skeletons: "skeletons" },
     most: 1,
     ids: "one",
-    unit: MICROMETRE,
+    unit: "um",
     adds: /^(type|radius|node_id)$/,
   },
   {
@@ -212,11 +211,11 @@ export const ROWS: readonly Row[] = [
       floats(4, () => true),
     ),
     ids: "order",
-    unit: MILLIMETRE,
+    unit: "mm",
     precision: 1e-5,
     says: /the image that it is about|digits of \d+ vertices/,
   },
-  { name: "TCK", file: "a.tck", geometry: PATHS, ids: "order", unit: MILLIMETRE },
+  { name: "TCK", file: "a.tck", geometry: PATHS, ids: "order", unit: "mm" },
   {
     name: "TRX",
     file: "a.trx",
@@ -225,7 +224,7 @@ export const ROWS: readonly Row[] = [
     object: numbers,
     group: all,
     ids: "order",
-    unit: MILLIMETRE,
+    unit: "mm",
     says: IMAGE,
   },
   { name: "VTK", file: "a.vtk", ...vtk },
@@ -264,10 +263,10 @@ export const ROWS: readonly Row[] = [
     geometry: { points: "points", mesh: "mesh" },
     vertex: numbers,
     link: numbers,
-    unit: MILLIMETRE,
+    unit: "mm",
     adds: CODES,
   },
-  { name: "FreeSurfer", file: "lh.pial", geometry: { mesh: "mesh" }, ids: "one", unit: MILLIMETRE },
+  { name: "FreeSurfer", file: "lh.pial", geometry: { mesh: "mesh" }, ids: "one", unit: "mm" },
   { name: "HDF5", file: "a.hdf5", geometry: { points: "points" }, vertex: numbers },
   {
     name: "LAS",

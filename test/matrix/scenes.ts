@@ -138,14 +138,14 @@ export function sceneOf(kind: Kind, seed: number): Scene {
   };
 }
 
-/** A dataset of a scene, in chunks that cut its objects. */
-export async function stored(scene: Scene): Promise<ZarrVectors> {
+/** A dataset of a scene, in chunks that cut its objects; its coordinates count `unit`, or nothing is said of that. */
+export async function stored(scene: Scene, unit?: string): Promise<ZarrVectors> {
   const { geometry, positions, parts, ids, links, members } = scene;
   const [store, at] = [memoryStore(), Prefix.of("scene.zv")];
   const named = (list: readonly Column[]) => columnsOf(...list.map(({ info: own, values }) => [own, values] as const));
   const writer = await createZarrVectors(store, at, {
     geometry,
-    axes: ["x", "y", "z"].map((name) => ({ name, type: "space" })),
+    axes: ["x", "y", "z"].map((name) => ({ name, type: "space", ...(unit && { unit }) })),
     chunkShape: [25, 25, 25],
     ids: "sparse",
     dtype: positions instanceof Float64Array ? "float64" : "float32",

@@ -72,11 +72,11 @@ export function unfounded(told: readonly string[], { names, retyped, words }: Lo
     );
 }
 
-/** Where the dataset at an address is another than the scene, but for what formats on the way add. */
+/** Where the dataset at an address is another than the scene in units of the first format, but for what formats on the way add. */
 export async function differences(scene: Scene, url: string, way: readonly Row[]): Promise<string[]> {
   const dataset = (await open(url)) as VectorDataset;
   const options = { places: 100, ignore: ["levels"], tolerance: tolerance(scene, way) } as const;
-  const report = await diffDatasets(await stored(scene), dataset, options);
+  const report = await diffDatasets(await stored(scene, way[0]?.unit), dataset, options);
   return report.differences
     .filter(({ kind, message }) => {
       const added = kind === "attributes" && /^only the second has the \w+ attribute (.*)$/.exec(message)?.[1];
