@@ -44,12 +44,11 @@ export interface FeedOptions extends ReadOptions {
 export const MEMORY = 256 << 20;
 const VERTEX = 512; // bytes that a vertex of a batch may take, with everything that is made of it on the way
 
-/**
- * What one of those who hold something may hold. Where somebody says how much there is, that is meant of the process, in which much is
- * thrown away that is not given back at once.
- */
+const OWN = 128 << 20; // bytes that the process takes for itself, with what was thrown away and is not given back at once
+
+/** What one of those who hold something may hold. Where somebody says how much there is, that is meant of the process. */
 const within = ({ maxMemory }: Pick<FeedOptions, "maxMemory">, usual: number, share: number): number =>
-  maxMemory === undefined ? usual * MEMORY : Math.min(maxMemory / 2, Math.max(share * maxMemory, (share * MEMORY) / 2));
+  maxMemory === undefined ? usual * MEMORY : Math.min(maxMemory / 2, share * Math.max(maxMemory - OWN, OWN));
 
 /** How much a batch may be, and what a reader may keep. */
 export function readingWithin(options: FeedOptions): SelectOptions {
