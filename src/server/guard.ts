@@ -57,7 +57,10 @@ export function guard(options: GuardOptions): (request: ServerRequest) => Admitt
         return refusal(403, `pages of ${JSON.stringify(origin ?? "")} may not read here`);
     }
     const cors = origin === undefined ? own.plain : own.forOrigin(single(headers.origin)!);
-    if (!METHODS.includes(method)) return { ...refusal(405, `${ALLOW} are answered`), headers: { allow: ALLOW } };
+    if (!METHODS.includes(method)) {
+      const refused = refusal(405, `${ALLOW} are answered`);
+      return { ...refused, headers: { ...refused.headers, allow: ALLOW } };
+    }
     const [raw, search] = cut(request.path);
     const path = decode(raw);
     if (path === undefined) return refusal(400, "the path is not one that a name here can have");

@@ -295,6 +295,7 @@ describe("who asks", () => {
   it.each(["POST", "PUT", "DELETE", "TRACE", "PROPFIND", "get"])("%s is not answered", async (method) => {
     const { status, headers } = await ask("/digits.bin", {}, method);
     expect([status, headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
+    expect(headers["content-type"]).toBe("application/json");
   });
 });
 
