@@ -209,22 +209,6 @@ describe("what is not a value", () => {
   });
 });
 
-describe("what need not outlive the process", () => {
-  it("is not synced, neither written nor deleted; everything else is", async () => {
-    const store = fileStore(fresh());
-    const synced = vi.spyOn(fs, "fsync");
-    try {
-      await store.set(k("d/passing"), value, { passing: true });
-      await store.delete(k("d/passing"), { passing: true });
-      expect(synced).not.toHaveBeenCalled();
-      await store.set(k("d/kept"), value);
-      expect(synced.mock.calls.length).toBeGreaterThan(1);
-    } finally {
-      synced.mockRestore();
-    }
-  });
-});
-
 describe("versions", () => {
   it("of large values differ too, in the same moment and of the same size", async () => {
     const store = fileStore(fresh(), { durability: "none" });
