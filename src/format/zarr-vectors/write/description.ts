@@ -57,10 +57,14 @@ export interface VectorDescription {
   readonly manifests?: { readonly forceExplicit?: boolean | undefined } | undefined;
   /** Fragments of a chunk that are equal to the bit are stored once; "vertices": and each vertex is one. Not for kinds with links. */
   readonly sharedFragments?: boolean | "vertices" | undefined;
-  /** directed: ends keep their order on disk; duplicate: a copy with every chunk that a link touches. */
+  /**
+   * directed: ends keep their order on disk; duplicate: a copy with every chunk that a link touches. late: batches of links alone, which
+   * have `late` as well, name vertices of all batches before; where each of these lies is put aside for it.
+   */
   readonly links?:
     | {
         readonly width?: number | undefined;
+        readonly late?: boolean | undefined;
         readonly directed?: boolean | undefined;
         readonly store?: "canonical" | "duplicate" | undefined;
       }
@@ -163,6 +167,13 @@ export function planOf(description: VectorDescription): Plan {
     throw new InvalidInput(`links of ${geometry} cannot have ${links.width} ends`);
   if ((description.sharedFragments ?? false) !== false && kind.width > 0)
     throw new Unsupported(`fragments of ${geometry} cannot be shared: links name their vertices`);
+  if (
+    links.late === true &&
+    (geometry === "skeletons" || [description.nonFinite, description.outside].includes("drop"))
+  )
+    throw new Unsupported(
+      "links that come late need to know every vertex by its number: not of skeletons, nothing dropped",
+    );
   if (description.outside !== undefined && bounds === undefined)
     throw new InvalidInput(`what happens outside the bounds needs bounds, found none`);
   if (old && !["auto", "none"].includes(`${description.sharding ?? "auto"}`))

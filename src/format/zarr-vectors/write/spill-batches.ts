@@ -131,7 +131,7 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     );
     return () => new Map(parts.map((part) => part()));
   };
-  const { count, repeats } = rows;
+  const { count, repeats, late } = rows;
   // Mostly the positions are the stored bytes, seen as numbers.
   const same = rows.stored.buffer === rows.positions.buffer;
   const positions = put(rows.positions);
@@ -159,6 +159,7 @@ function rebuild(rows: Rows, put: Put): () => Rows {
     vertexColumns: vertexColumns(),
     objectColumns: objectColumns(),
     repeats,
+    late,
   });
 }
 

@@ -16,7 +16,10 @@ import type { Plan } from "./description.js";
 export type BatchParts = Pick<Batch, "positions"> &
   Partial<
     Pick<Batch, "parts" | "objects" | "ids" | "links" | "fragments" | "vertexColumns" | "objectColumns" | "repeats">
-  >;
+  > & {
+    /** It has no vertices of its own: ends of links are those of all batches before, counted from 0 as they came. */
+    readonly late?: true | undefined;
+  };
 
 /** A batch that is right. */
 export interface Rows {
@@ -34,6 +37,8 @@ export interface Rows {
   readonly objectColumns: Columns;
   /** The vertices have come before; only the links are new. */
   readonly repeats: boolean;
+  /** As in the batch. */
+  readonly late?: true | undefined;
 }
 
 export type Dtype = NonNullable<Plan["dtype"]>;
@@ -80,9 +85,11 @@ export function rowsOf(plan: Plan, dtype: Dtype, batch: BatchParts, extent: Exte
     if (kind.width === 0) throw new InvalidInput(`${geometry} have no links of their own, found ${links.ends.length}`);
     if (links.width !== plan.linkWidth || links.ends.length % links.width !== 0)
       throw new InvalidInput(`links should have ${plan.linkWidth} ends, found ${links.width}: say so in links.width`);
-    for (let i = 0; i < links.ends.length; i++)
+    for (let i = 0; batch.late !== true && i < links.ends.length; i++)
       if (links.ends[i]! >= count) throw new InvalidInput(`a link names vertex ${links.ends[i]} of ${count}`);
   }
+  if (batch.late === true && (count > 0 || plan.links?.late !== true))
+    throw new InvalidInput("a batch of late links should have no vertices, and the store be described with them");
   const repeats = batch.repeats === true;
   const whole = {
     count,
@@ -95,6 +102,7 @@ export function rowsOf(plan: Plan, dtype: Dtype, batch: BatchParts, extent: Exte
     vertexColumns,
     objectColumns,
     repeats,
+    late: batch.late,
   };
   return withoutEmpty(plan, withPolicies(plan, dtype, whole, extent, dropped));
 }

@@ -18,13 +18,12 @@ import { type Dtype, dtypeSize } from "./write-batch.js";
 import { binsOf } from "./write-bins.js";
 import type { Intake } from "./write-columns.js";
 import { type Again, bytesAt, type Fragments } from "./write-cut.js";
-import { type Layout, orderBy, together, unitsOf, upTo, widerShard } from "./write-layout.js";
+import { type Layout, orderBy, SMALL, together, unitsOf, upTo, widerShard } from "./write-layout.js";
 import { ManifestRows, type ManifestSpool } from "./write-manifests.js";
 import type { ObjectTable } from "./write-objects.js";
 import { share } from "./write-shared.js";
 
 const COPIES = 16; // of the bytes of a unit that are there at once: as they were put aside, in order, encoded, and those of units before
-const SMALL = 64 << 20; // bytes of memory below which only one unit is under way
 
 export interface ChunkContext {
   readonly plan: Plan;

@@ -102,6 +102,7 @@ function rowRoom(rowOf: Uint32Array): number {
   return last + 2;
 }
 
+export const SMALL = 64 << 20; // bytes of memory below which only one unit is under way
 const MANY = 256; // chunks that are put together at a time
 const TOGETHER = 4 << 20; // and their bytes
 

@@ -6,6 +6,7 @@ import { loadVectorKernel } from "../../../kernel/vectors.js";
 import type { AttributeInfo } from "../../../model/attributes.js";
 import type { Columns } from "../../../model/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
+import { scratchRows } from "../../../store/scratch-rows.js";
 import { sealsOf } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
 import { addRows, type Segments, spool } from "./spill.js";
@@ -15,7 +16,7 @@ import type { Arrays, Grid } from "./write-arrays.js";
 import { type Dtype, dtypeSize, type Extent, inPieces, type Rows } from "./write-batch.js";
 import { writeChunks } from "./write-chunks.js";
 import { intakes, takeColumns } from "./write-columns.js";
-import { checkGrid, cutter } from "./write-cut.js";
+import { checkGrid, cutter, type Places } from "./write-cut.js";
 import { type Document, groupDocument, levelDocument } from "./write-documents.js";
 import { type GroupMembers, writeGroups, writeIndex, writeTables } from "./write-index.js";
 import { layoutOf, shardFor, upTo } from "./write-layout.js";
@@ -87,11 +88,31 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
   const whose = withObjects && !kind.path ? [4] : [];
   const widths = [dims * dtypeSize(dtype), ...whose, ...taken.map(({ width }) => width)];
   const vertices = spool(widths, scratch);
+  const placed = plan.links?.late === true ? scratchRows(scratch, 8) : undefined; // fragment and ordinal of each vertex
   const runs = kind.path ? spool(ofFragments.length > 0 ? [4, 4, 4, 4] : [4, 4, 4], scratch, true) : undefined;
   let runCount = 0;
   let sizes: Uint32Array = new Uint32Array(); // vertices of each chunk
   let table: ObjectTable | undefined;
   let fragmentBytes = 0;
+
+  /** Links between vertices of batches before. */
+  function late(own: Rows["links"]): () => Promise<void> {
+    if (own === undefined || links === undefined || placed === undefined) return async () => {};
+    const columns = links.columns(own);
+    for (let i = 0; i < own.ends.length; i++)
+      if (own.ends[i]! >= placed.count)
+        throw new InvalidInput(`a link names vertex ${own.ends[i]} of ${placed.count} that have come`);
+    return async () => {
+      const { buffer } = await placed.pick(own.ends);
+      const pairs = new Uint32Array(buffer);
+      const [fragment, ordinal] = [new Uint32Array(own.ends.length), new Uint32Array(own.ends.length)];
+      for (let i = 0; i < fragment.length; i++) {
+        fragment[i] = pairs[2 * i]!;
+        ordinal[i] = pairs[2 * i + 1]!;
+      }
+      await links.take({ ...own, ends: upTo(fragment.length) }, { fragment, ordinal }, columns);
+    };
+  }
 
   return {
     objects,
@@ -110,6 +131,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         for (const [i, number] of objects.find(ids).entries()) if (cuts.has(number)) throw inPieces(ids[i]!);
       if (links === undefined && (rows.links?.ends.length ?? 0) > 0)
         throw new InvalidInput("a level whose fragments are shared has no links: they name vertices");
+      if (rows.late) return late(rows.links);
       const columns = takeColumns(taken, rows.vertexColumns, count, "vertex");
       const linkColumns = rows.links && links?.columns(rows.links);
       const { offsets = Uint32Array.of(0, count), columns: given = new Map() } = rows.fragments ?? {};
@@ -140,6 +162,7 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
         fragmentBytes = kept;
         const which = whose.length === 0 ? [] : [bytesOf(places!.fragment)];
         for (const [c, own] of ofThese.entries()) fragmentRows[c]!.push(own.slice());
+        if (places !== undefined) await placed?.add(bytesOf(pairsOf(places)));
         await vertices.add([rows.stored, ...which, ...columns], segments);
         if (runs !== undefined) {
           const { chunk, owner, size, given } = cuts.fragments;
@@ -248,6 +271,16 @@ export function levelWriter(context: LevelContext, first: Rows | undefined): Lev
       return { shared, preserves, attributes: { vertex: taken.map(({ info }) => info), object: infos } };
     },
   };
+}
+
+/** Fragment and ordinal, one after the other. */
+function pairsOf({ fragment, ordinal }: Places): Uint32Array {
+  const pairs = new Uint32Array(2 * fragment.length);
+  for (let i = 0; i < fragment.length; i++) {
+    pairs[2 * i] = fragment[i]!;
+    pairs[2 * i + 1] = ordinal[i]!;
+  }
+  return pairs;
 }
 
 /** The vertices of each chunk, with those of a batch. */

@@ -27,7 +27,7 @@ import type { Arrays } from "./write-arrays.js";
 import { type Intake, intakes, takeColumns } from "./write-columns.js";
 import type { Cutter, Ends, Fragments, Places } from "./write-cut.js";
 import { groupDocument, sealedDocument } from "./write-documents.js";
-import { type Layout, orderBy, rowIn, shardFor, unitsOf, upTo } from "./write-layout.js";
+import { type Layout, orderBy, rowIn, SMALL, shardFor, unitsOf, upTo } from "./write-layout.js";
 import { Growing, numbering } from "./write-numbering.js";
 import { notImplied } from "./write-skeleton.js";
 
@@ -174,9 +174,10 @@ export function linkWriter(plan: Plan, { chunks, fragments }: Cutter, scratch: S
           names.map((name) => arrays.cells(`link_attributes/${name}/0/${segment}`, grid)),
         );
         const chunksOf = own.map((cell) => cells.tuples[cell * tuple.length]!);
+        const linkBytes = 16 * width + (taken ?? []).reduce((sum, intake) => sum + intake.width, 0);
         await forEachConcurrent(
-          unitsOf(grid, chunksOf, () => 1 << 14),
-          4,
+          unitsOf(grid, chunksOf, (i) => Math.max(1 << 14, sizes[own[i]!]! * linkBytes), scratch.memory),
+          scratch.memory < SMALL ? 1 : 4,
           async (unit) => {
             const buckets = await rows!.read(unit.map((i) => own[i]!));
             const places = unit.map((i) => chunksOf[i]!);
