@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { loadDeflate } from "../codec/deflate.js";
 import { decodePng } from "../codec/png.js";
 import { InvalidInput } from "../errors.js";
+import { createAnnotations, precomputed } from "../format/precomputed/index.js";
 import {
   type BatchParts,
   createZarrVectors,
@@ -120,6 +121,71 @@ test("a surface covers its inside and no more, and is brightest where it faces t
   const share = inked(picture) / 5000;
   expect(share).toBeGreaterThan(0.98);
   expect(share).toBeLessThan(1.05);
+});
+
+describe("annotations are drawn as what they are", () => {
+  const dimensions = ["x", "y", "z"].map((name) => ({ name, scale: 1e-9, unit: "m" }));
+  async function annotated(type: "axis_aligned_bounding_box" | "ellipsoid", points: number[]) {
+    const store = memoryStore();
+    const writer = await createAnnotations(store, Prefix.root, { type, dimensions });
+    const offsets = Uint32Array.of(0, 2, 4);
+    const annotations = { ids: BigUint64Array.of(7n, 8n), offsets, points: Float32Array.from(points) };
+    await writer.add({ ...annotations, properties: new Map() });
+    await writer.commit();
+    return (await precomputed.open(store, Prefix.root)) as VectorDataset;
+  }
+
+  test("boxes have edges, and nothing inside", async () => {
+    const dataset = await annotated("axis_aligned_bounding_box", [0, 0, 0, 100, 100, 0, 20, 30, 0, 60, 80, 9]);
+    const picture = await render(dataset, {}, { ...above, color: "white", mark: 3 });
+    const at = (x: number, y: number): boolean => pixel(picture, 4 + x, 103 - y) > 0;
+    for (const [x, y] of [
+      [20, 50],
+      [60, 50],
+      [40, 30],
+      [40, 80],
+      [1, 50],
+      [50, 99],
+    ] as const)
+      expect(at(x, y)).toBe(true);
+    for (const [x, y] of [
+      [40, 55],
+      [10, 10],
+      [80, 80],
+      [50, 50],
+    ] as const)
+      expect(at(x, y)).toBe(false);
+    expect(picture.vertices).toBe(4);
+    const part = await render(
+      dataset,
+      { box: [10, 20, 0, 110, 120, 9], clip: true },
+      { ...above, color: "white", mark: 3 },
+    );
+    expect(pixel(part, 4 + 10, 103 - 30)).toBeGreaterThan(0); // the same box, not the part of a line that is inside
+  });
+
+  test("ellipsoids reach to where their radii end", async () => {
+    const dataset = await annotated("ellipsoid", [50, 50, 0, 50, 50, 5, 60, 40, 0, 20, 10, 5]);
+    const picture = await render(dataset, {}, { ...above, color: "white", mark: 3 });
+    const at = (x: number, y: number): boolean => pixel(picture, 4 + x, 103 - y) > 0;
+    for (const [x, y] of [
+      [1, 50],
+      [99, 50],
+      [50, 1],
+      [50, 99],
+      [80, 40],
+      [40, 40],
+      [60, 30],
+    ] as const)
+      expect(at(x, y)).toBe(true);
+    for (const [x, y] of [
+      [5, 5],
+      [30, 70],
+      [70, 44],
+    ] as const)
+      expect(at(x, y)).toBe(false);
+    expect(picture.vertices).toBe(2);
+  });
 });
 
 describe("selections", () => {

@@ -1,19 +1,14 @@
 /** A selection as a picture: batch by batch onto a frame, then a scale bar and a legend. */
 import { loadDeflate } from "../codec/deflate.js";
 import { pngOf } from "../codec/png.js";
-import { InvalidInput, LimitExceeded } from "../errors.js";
+import { InvalidInput } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { Batch, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { type Bounds, fitted, lensOf, viewOf } from "../scene/camera.js";
-import {
-  attributesFor,
-  type Colouring,
-  coloured,
-  colouringOf,
-  isCategorical,
-  Legend,
-  plain,
-} from "../scene/colouring.js";
+import { type Colouring, coloured, colouringOf, isCategorical, Legend, plain } from "../scene/colouring.js";
+import { attributesOf } from "../scene/dress.js";
+import { levelledFor } from "../scene/level.js";
+import { type Outline, outlined, outlineOf } from "../scene/outline.js";
 import { ABSENT, kindStepsOf, paletteNamed, stepsOf } from "../scene/palette.js";
 import { axesOfSpace, boundsIn, formOf, shapeOf } from "../scene/shape.js";
 import { FINE, Frame, type Picture } from "./frame.js";
@@ -53,20 +48,7 @@ export interface Rendered extends Picture {
 const BACKGROUND = 0x10151c;
 const LARGEST = 16384; // pixels along a side
 /** Vertices of which a picture is drawn, where there is a level with so few. */
-export const ENOUGH = 2_000_000;
-
-/** The query at the finest level that a picture has use for, unless it says which. */
-export async function levelledFor(dataset: VectorDataset, query: Query, options: ReadOptions): Promise<Selection> {
-  if ((query.level ?? query.maxVertices ?? query.resolution) !== undefined || dataset.levels.length < 2)
-    return dataset.select(query);
-  try {
-    const level = await dataset.select({ ...query, maxVertices: ENOUGH }).level(options);
-    return dataset.select({ ...query, level });
-  } catch (error) {
-    if (!(error instanceof LimitExceeded)) throw error;
-    return dataset.select({ ...query, level: Math.max(...dataset.levels.map(({ level }) => level)) });
-  }
-}
+const ENOUGH = 2_000_000;
 
 /** Draws what a query selects, without a browser: points, lines and surfaces, with a scale bar and a legend. */
 export async function render(
@@ -81,32 +63,37 @@ export async function render(
   const steps = stepsOf(paletteNamed(options.palette ?? "viridis"));
   const axes = axesOfSpace(dataset.axes);
   const [azimuth, elevation] = viewOf(options.view ?? (axes.length < 3 ? "top" : "30,20"));
-  const selection = await levelledFor(dataset, query, options);
+  const outline = query.geometry === undefined ? outlineOf(dataset) : undefined;
+  // Cut would be the line that a box is given as.
+  const whole = outline === undefined ? query : { ...query, clip: undefined };
+  const selection = await levelledFor(dataset, whole, ENOUGH, options);
   const level = await selection.level(options);
   const schema = await dataset.schema(level, options);
   const geometry = query.geometry ?? dataset.geometries[0] ?? "points";
-  const fallback: Colouring = formOf(geometry) === "lines" ? { by: "orientation" } : plain;
+  const isPath = formOf(geometry) === "lines" && outline === undefined;
+  const fallback: Colouring = isPath ? { by: "orientation" } : plain;
   const colouring = options.color === undefined ? fallback : colouringOf(options.color, schema);
-  const bounds = await boundsOf(selection, axes, options);
+  const bounds = await boundsOf(selection, query, axes, outline, options);
   const camera = fitted(bounds, azimuth, elevation, width / height, perspective);
   const lens = lensOf(camera, width * FINE, height * FINE);
   const radius = geometry === "skeletons" ? schema.vertex.find(({ name }) => name === "radius") : undefined;
-  const attributes = [...new Set([...attributesFor(colouring), ...(radius ? ["vertex.radius"] : [])])];
+  const attributes = attributesOf({ colouring, radius: radius !== undefined, outline });
 
   const frame = Frame.of(width, height);
   const legend = Legend.empty();
   const kinds = isCategorical(colouring) ? kindStepsOf() : undefined;
   let [vertices, direct] = [0, true];
   for await (const batch of selection.batches({ ...options, attributes })) {
-    const shape = shapeOf(batch, axes, camera.target);
-    const painted = coloured(batch, shape, colouring, legend);
+    const drawn = outlined(batch, axes, outline);
+    const shape = shapeOf(drawn, axes, camera.target);
+    const painted = coloured(drawn, shape, colouring, legend);
     direct = painted.direct || kinds !== undefined;
     const values = kinds === undefined ? painted.values : painted.values.map((kind) => kinds[kind] ?? ABSENT);
     const sizes = { mark: mark * FINE, radius: radiusOf(batch, radius !== undefined) };
     if (shape.form === "points") drawPoints(frame, lens, shape, values, sizes);
     else if (shape.form === "lines") drawLines(frame, lens, shape, values, sizes, direct);
     else drawTriangles(frame, lens, shape, values, direct);
-    if (batch.repeats !== true) vertices += shape.objects.length;
+    if (batch.repeats !== true) vertices += batch.positions.length / batch.dims;
   }
   const [low, high] = options.range ?? [legend.low, legend.high];
   const picture = Frame.picture(frame, { direct, steps, low, high, background });
@@ -130,8 +117,13 @@ function radiusOf({ vertexColumns }: Batch, wanted: boolean): ArrayLike<number> 
 }
 
 /** What the picture is to show: the box asked for, all there is, or what a part of the data turns out to be. */
-async function boundsOf(selection: Selection, axes: readonly number[], options: ReadOptions): Promise<Bounds> {
-  const { box, object, group, sphere, nearest, where, limit, clip } = selection.query;
+async function boundsOf(
+  selection: Selection,
+  { box, object, group, sphere, nearest, where, limit, clip }: Query,
+  axes: readonly number[],
+  outline: Outline | undefined,
+  options: ReadOptions,
+): Promise<Bounds> {
   if (box !== undefined && clip !== undefined) {
     const half = box.length / 2;
     const asked = boundsIn({ min: box.slice(0, half), max: box.slice(half) }, axes);
@@ -139,17 +131,20 @@ async function boundsOf(selection: Selection, axes: readonly number[], options: 
   }
   const all = boundsIn(selection.dataset.bounds, axes);
   const whole = [box, object, group, sphere, nearest, where, limit].every((part) => part === undefined);
-  if (whole && all !== undefined) return all;
+  if (whole && all !== undefined && outline !== "ellipsoids") return all; // a format may give the box of their centres
   const [min, max] = [
     new Float64Array(3).fill(Number.POSITIVE_INFINITY),
     new Float64Array(3).fill(Number.NEGATIVE_INFINITY),
   ];
-  for await (const { positions, dims } of selection.batches({ ...options, attributes: [] }))
+  const attributes = attributesOf({ colouring: plain, radius: false, outline });
+  for await (const batch of selection.batches({ ...options, attributes })) {
+    const { positions, dims } = outlined(batch, axes, outline);
     for (const [k, axis] of axes.entries())
       for (let at = axis; at < positions.length; at += dims) {
         if (positions[at]! < min[k]!) min[k] = positions[at]!;
         if (positions[at]! > max[k]!) max[k] = positions[at]!;
       }
+  }
   for (let k = axes.length; k < 3; k++) [min[k], max[k]] = [0, 0];
   return boundsIn({ min: [...min], max: [...max] }, [0, 1, 2]) ?? all ?? { min: [0, 0, 0], max: [1, 1, 1] };
 }

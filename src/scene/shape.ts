@@ -13,6 +13,7 @@
  */
 import type { Axis, Batch, Geometry, VectorDataset } from "../model/vectors.js";
 import type { Bounds, Vector } from "./camera.js";
+import type { Outline } from "./outline.js";
 
 /** How the places are joined. */
 export type Form = "points" | "lines" | "triangles";
@@ -53,14 +54,17 @@ export function boundsIn(
 }
 
 /** The space in which a dataset is drawn: which of its axes are x, y and z, what it fills, and as what. */
-export function sceneOf(about: Pick<VectorDataset, "axes" | "bounds" | "geometries">): {
+export function sceneOf(
+  about: Pick<VectorDataset, "axes" | "bounds" | "geometries">,
+  outline: Outline | undefined,
+): {
   readonly axes: readonly number[];
   readonly bounds: Bounds;
   readonly form: Form;
 } {
   const axes = axesOfSpace(about.axes);
   const bounds = boundsIn(about.bounds, axes) ?? { min: [0, 0, 0], max: [1, 1, 1] };
-  return { axes, bounds, form: formOf(about.geometries[0] ?? "points") };
+  return { axes, bounds, form: outline === undefined ? formOf(about.geometries[0] ?? "points") : "lines" };
 }
 
 export function shapeOf(batch: Batch, axes: readonly number[], origin: Vector): Shape {

@@ -18,9 +18,11 @@ import type { LevelSource } from "../../model/source.js";
 import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
+import { attributesOf } from "../../scene/dress.js";
+import { type Outline, outlineOf } from "../../scene/outline.js";
 import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
 import { boxesAt, shownBoxes } from "./boxes.js";
-import { attributesOf, batchOf, type Dress, firstPlace, grown, type Piece, pieceOf, vertexColumnsOf } from "./piece.js";
+import { batchOf, columnsOf, type Dress, firstPlace, grown, type Piece, pieceOf } from "./piece.js";
 import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
 import { Timeline } from "./timeline.js";
 import { sightOf, type View } from "./view.js";
@@ -72,13 +74,14 @@ export class Engine {
   readonly dataset: VectorDataset;
   readonly axes: readonly number[];
   readonly form: Form;
+  readonly outline: Outline | undefined;
   readonly timeline = new Timeline();
   #options: EngineOptions;
   /** What the dataset says that it fills; where it does not, what has come so far. */
   #bounds: Bounds;
   readonly #unbounded: boolean;
   #schema: Schema | undefined;
-  #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false };
+  #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false, outline: undefined };
   #levels: readonly PlannedLevel[] = [];
   #first: PlannedLevel | undefined;
   readonly #boxes = new Map<number, Promise<Boxes>>();
@@ -97,8 +100,10 @@ export class Engine {
   constructor(dataset: VectorDataset, options: EngineOptions = {}) {
     this.dataset = dataset;
     this.#options = options;
-    ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset));
-    this.#unbounded = boundsIn(dataset.bounds, this.axes) === undefined;
+    this.outline = outlineOf(dataset);
+    ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset, this.outline));
+    // A format may give the box of the centres of ellipsoids.
+    this.#unbounded = boundsIn(dataset.bounds, this.axes) === undefined || this.outline === "ellipsoids";
     options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
   }
 
@@ -199,11 +204,12 @@ export class Engine {
     this.#first = firstLevel(this.#levels, Number.POSITIVE_INFINITY);
     const { color } = this.#options;
     const schema = await this.dataset.schema(this.#first.level, options);
-    const fallback: Colouring = this.form === "lines" ? { by: "orientation" } : plain;
+    const fallback: Colouring = this.form === "lines" && this.outline === undefined ? { by: "orientation" } : plain;
     this.#dress = {
       colouring: color === undefined ? fallback : colouringOf(color, schema),
       legend: Legend.empty(),
       radius: this.dataset.geometries[0] === "skeletons" && schema.vertex.some(({ name }) => name === "radius"),
+      outline: this.outline,
     };
     this.#schema = schema;
   }
@@ -282,7 +288,7 @@ export class Engine {
   }
 
   async #read(source: LevelSource, chunks: readonly number[], signal: AbortSignal): Promise<void> {
-    const want = { positions: true, vertex: vertexColumnsOf(this.#dress), fragment: [] };
+    const want = { positions: true, vertex: columnsOf(this.#dress, "vertex"), fragment: [] };
     const left = new Set(chunks);
     const { boxes } = await this.#boxesOf(source.level, signal);
     this.timeline.add("read", { level: source.level, chunks: chunks.length });

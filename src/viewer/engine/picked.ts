@@ -2,6 +2,7 @@
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, VectorDataset } from "../../model/vectors.js";
 import type { Vector } from "../../scene/camera.js";
+import { outlineOf } from "../../scene/outline.js";
 import { axesOfSpace } from "../../scene/shape.js";
 import type { Hit } from "./pick.js";
 
@@ -26,7 +27,8 @@ export async function pickedOf(
   if (piece.chunk !== undefined) {
     const { vertex: infos } = await source.schema(options);
     const want = { positions: false, vertex: infos.map(({ name }) => name), fragment: [] };
-    for await (const tile of source.tiles([piece.chunk], want, options)) tell(tile.vertexColumns, vertex, attributes);
+    for await (const { vertexColumns, parts } of source.tiles([piece.chunk], want, options))
+      tell(vertexColumns, outlineOf(dataset) === undefined ? vertex : parts[piece.parts[vertex]!]!, attributes);
   } else tell(await columnsAt(dataset, piece.level, position, options), 0, attributes);
   const row = await rowOf(source.objects, piece, vertex, options);
   if (row === undefined || source.objects === undefined)

@@ -3,7 +3,9 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource, Tile } from "../../model/source.js";
 import type { Batch } from "../../model/vectors.js";
 import type { Bounds, Vector } from "../../scene/camera.js";
-import { attributesFor, type Colouring, coloured, type Legend } from "../../scene/colouring.js";
+import { type ColouredDomain, coloured, type Legend } from "../../scene/colouring.js";
+import { attributesOf, type Dress as Colours } from "../../scene/dress.js";
+import { outlined } from "../../scene/outline.js";
 import { type Shape, shapeOf } from "../../scene/shape.js";
 
 /** Something that is drawn at once. */
@@ -21,22 +23,14 @@ export interface Piece extends Shape {
   readonly bytes: number;
 }
 
-/** How pieces look. */
-export interface Dress {
-  readonly colouring: Colouring;
+/** How pieces look, and what they have said of it so far. */
+export interface Dress extends Colours {
   readonly legend: Legend;
-  /** Whether vertices have a radius that is wanted. */
-  readonly radius: boolean;
 }
 
-/** The attributes that must be read for it, as `select` names them. */
-export const attributesOf = ({ colouring, radius }: Dress): string[] => [
-  ...new Set([...attributesFor(colouring), ...(radius ? ["vertex.radius"] : [])]),
-];
-
-/** Those of them that vertices have, as sources name them. */
-export const vertexColumnsOf = (dress: Dress): string[] =>
-  attributesOf(dress).flatMap((name) => (name.startsWith("vertex.") ? [name.slice(7)] : []));
+/** The attributes that vertices, or objects, must have for it, as sources name them. */
+export const columnsOf = (dress: Dress, domain: ColouredDomain): string[] =>
+  attributesOf(dress).flatMap((name) => (name.startsWith(`${domain}.`) ? [name.slice(domain.length + 1)] : []));
 
 /** Where its first vertex is: an origin for data of which nobody said where they lie. */
 export const firstPlace = ({ positions }: Batch, axes: readonly number[]): Vector =>
@@ -44,12 +38,13 @@ export const firstPlace = ({ positions }: Batch, axes: readonly number[]): Vecto
 
 export function pieceOf(
   key: string,
-  batch: Batch,
+  given: Batch,
   axes: readonly number[],
   origin: Vector,
-  { colouring, legend, radius: wanted }: Dress,
+  { colouring, legend, radius: wanted, outline }: Dress,
   chunk?: number,
 ): Piece {
+  const batch = outlined(given, axes, outline);
   const shape = shapeOf(batch, axes, origin);
   const parts = new Uint32Array(shape.objects.length);
   for (let part = 0; part + 1 < batch.parts.length; part++)
@@ -74,22 +69,17 @@ export function grown(bounds: Bounds | undefined, { positions, origin }: Piece):
 }
 
 /** Whether it must be known which objects the vertices are of. */
-const needsObjects = (colouring: Colouring): boolean =>
-  colouring.by === "object" || (colouring.by === "attribute" && colouring.domain === "object");
+const needsObjects = (dress: Dress): boolean =>
+  dress.colouring.by === "object" || columnsOf(dress, "object").length > 0;
 
 /** A tile as a batch; whose its parts are is asked only where the colours need it. */
-export async function batchOf(
-  source: LevelSource,
-  tile: Tile,
-  { colouring }: Dress,
-  options: ReadOptions,
-): Promise<Batch> {
+export async function batchOf(source: LevelSource, tile: Tile, dress: Dress, options: ReadOptions): Promise<Batch> {
   const { level, geometry, dims } = source;
   const { positions, parts, vertexColumns, chunk } = tile;
   const base = { level, geometry, dims, positions, parts, vertexColumns, links: undefined, fragments: undefined };
   const owned =
-    needsObjects(colouring) && source.objects !== undefined
-      ? await ownersOf(source, chunk, parts.length - 1, colouring, options)
+    needsObjects(dress) && source.objects !== undefined
+      ? await ownersOf(source, chunk, parts.length - 1, columnsOf(dress, "object"), options)
       : { objects: new Int32Array(parts.length - 1).fill(-1), ids: new BigInt64Array(), objectColumns: new Map() };
   return { ...base, ...owned, chunk: undefined };
 }
@@ -99,7 +89,7 @@ async function ownersOf(
   source: LevelSource,
   chunk: number,
   count: number,
-  colouring: Colouring,
+  names: readonly string[],
   options: ReadOptions,
 ): Promise<Pick<Batch, "objects" | "ids" | "objectColumns">> {
   const asked = { chunk: new Int32Array(count).fill(chunk), part: Uint32Array.from({ length: count }, (_, i) => i) };
@@ -110,7 +100,6 @@ async function ownersOf(
     const from = owners.offsets[part]!;
     return from < owners.offsets[part + 1]! ? place.get(owners.rows[from]!)! : -1;
   });
-  const names = colouring.by === "attribute" ? [colouring.info.name] : [];
   return {
     objects,
     ids: await source.objects!.ids(table, options),

@@ -51,7 +51,7 @@ export class RemoteStreamer implements Streamer {
   private constructor(about: About, options: EngineOptions, channel: Channel<WorkerSide>, end: () => void) {
     this.about = about;
     this.#options = options;
-    ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(about));
+    ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(about, about.outline));
     this.#channel = channel;
     this.#end = end;
   }

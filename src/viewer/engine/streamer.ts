@@ -5,6 +5,7 @@
 import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
 import type { Colouring, Legend } from "../../scene/colouring.js";
+import { type Outline, outlineOf } from "../../scene/outline.js";
 import type { Form } from "../../scene/shape.js";
 import { Engine, type EngineOptions, type Filter, type Status } from "./engine.js";
 import { exported } from "./exported.js";
@@ -17,10 +18,11 @@ import type { Timeline } from "./timeline.js";
 import type { View } from "./view.js";
 
 /** What a dataset says of itself. */
-export type About = Pick<
-  VectorDataset,
-  "format" | "version" | "url" | "geometries" | "axes" | "bounds" | "levels" | "notes"
->;
+export interface About
+  extends Pick<VectorDataset, "format" | "version" | "url" | "geometries" | "axes" | "bounds" | "levels" | "notes"> {
+  /** Annotations that are drawn as what they are. */
+  readonly outline: Outline | undefined;
+}
 
 /** What of the data is shown, and in which colours. */
 export type Change = Pick<EngineOptions, "color" | "filter" | "detail">;
@@ -79,7 +81,8 @@ export class LocalStreamer implements Streamer {
 
   constructor(dataset: VectorDataset, options: EngineOptions = {}, traffic?: Traffic) {
     const { format, version, url, geometries, axes, bounds, levels, notes } = dataset;
-    this.about = { format, version, url, geometries, axes, bounds, levels, notes };
+    const outline = outlineOf(dataset);
+    this.about = { format, version, url, geometries, axes, bounds, levels, notes, outline };
     this.#options = options;
     this.#traffic = traffic;
     this.#engine = new Engine(dataset, {

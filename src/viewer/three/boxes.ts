@@ -1,12 +1,10 @@
 /** Boxes as lines: twelve edges each. */
 import { BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments } from "three";
 import type { Vector } from "../../scene/camera.js";
+import { boxEdges } from "../../scene/outline.js";
 
 const COLOUR = 0x8fa3b8;
-/** Pairs of corners that differ along one axis; bit k of a corner says whether it is the high one along axis k. */
-const EDGES = [0, 1, 2].flatMap((k) =>
-  [0, 1, 2, 3, 4, 5, 6, 7].flatMap((c) => ((c >> k) & 1 ? [] : [c, c | (1 << k)])),
-);
+const EDGES = boxEdges(3);
 
 export type BoxLines = LineSegments<BufferGeometry, LineBasicMaterial>;
 

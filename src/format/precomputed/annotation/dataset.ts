@@ -174,8 +174,8 @@ interface Cell {
 }
 
 const SAYS: { readonly [type: string]: readonly string[] } = {
-  axis_aligned_bounding_box: ["Boxes are given as the line from one corner to the other."],
-  ellipsoid: ["Ellipsoids are given as their centres, with their radii."],
+  axis_aligned_bounding_box: ["Boxes are given as the line from one corner to the other; pictures show the boxes."],
+  ellipsoid: ["Ellipsoids are given as their centres, with their radii; pictures show the ellipsoids."],
 };
 
 /** The box around what a query asks for; undefined for everything. */
