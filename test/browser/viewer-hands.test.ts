@@ -1,47 +1,17 @@
 /** Hands on the viewer in a real Chromium: whatever can be clicked, dragged, typed or chosen, and what is seen then. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { kindPalettes, palettes } from "../../src/scene/palette.js";
 import { build, octavo } from "../cli/run.js";
-import { findChromium } from "./chromium.js";
 import { FRONT, makeStore, ON_A, ON_B } from "./viewer-data.js";
-import {
-  type Colour,
-  colourAt,
-  GROUND,
-  lit,
-  picture,
-  type Site,
-  seenAt,
-  settled,
-  site,
-  type Viewer,
-  viewer,
-} from "./viewer-harness.js";
+import { type Colour, colourAt, GROUND, lit, picture, seenAt, settled, viewer } from "./viewer-harness.js";
+import { viewerTests } from "./viewer-tests.js";
 
-const chromium = findChromium();
-const needed = process.env.CI === "true" || chromium !== undefined;
-const data = mkdtempSync(join(tmpdir(), "octavo-hands-"));
-let served: Site;
-let own: Viewer;
-
-beforeAll(async () => {
-  if (!needed) return;
+const { data, own, served, suite } = viewerTests(async (data) => {
   build();
-  [served] = await Promise.all([site(chromium!, data), makeStore(join(data, "fibres.zv"), "streamlines", "nanometer")]);
-  own = await viewer(served);
-}, 300_000);
-afterAll(async () => {
-  await served?.close();
-  rmSync(data, { recursive: true, force: true });
-});
-afterEach(async () => {
-  if (!needed) return;
-  expect(own.complaints()).toEqual([]);
-  expect(await own.messages()).toEqual([]);
+  await makeStore(join(data, "fibres.zv"), "streamlines", "nanometer");
 });
 
 const start = (look: object = {}) =>
@@ -69,258 +39,256 @@ const rgb = (colour: number): Colour => [colour >> 16, (colour >> 8) & 255, colo
 const like = (wanted: Colour) => (found: Colour) => wanted.every((channel, i) => Math.abs(channel - found[i]!) <= 24);
 const RED: Colour = [255, 0, 0];
 
-describe.skipIf(!needed)(
-  "the viewer in hands (needs Chromium on the PATH or in CHROMIUM)",
-  { timeout: 120_000 },
-  () => {
-    test("colours by numbers have a legend whose ends can be moved, and palettes", async () => {
-      await start({ color: "vertex.value" });
-      expect((await colours()).b).toSatisfy(([r, g, b]: Colour) => g > r && g > b); // 0.55 of viridis
-      await expect.poll(() => panel().locator(".legend").textContent()).toBe("01");
-      await slide("Highest value", 0.3);
-      expect(await panel().locator(".legend").textContent()).toBe("00.3");
-      expect((await colours()).b).toSatisfy(like(rgb(palettes.viridis!.at(-1)!)));
-      await named("Palette").selectOption("inferno");
+suite("the viewer in hands", () => {
+  afterEach(async () => expect(await own.messages()).toEqual([]));
+
+  test("colours by numbers have a legend whose ends can be moved, and palettes", async () => {
+    await start({ color: "vertex.value" });
+    expect((await colours()).b).toSatisfy(([r, g, b]: Colour) => g > r && g > b); // 0.55 of viridis
+    await expect.poll(() => panel().locator(".legend").textContent()).toBe("01");
+    await slide("Highest value", 0.3);
+    expect(await panel().locator(".legend").textContent()).toBe("00.3");
+    expect((await colours()).b).toSatisfy(like(rgb(palettes.viridis!.at(-1)!)));
+    await named("Palette").selectOption("inferno");
+    await settled(own.page);
+    expect((await colours()).b).toSatisfy(like(rgb(palettes.inferno!.at(-1)!)));
+  });
+
+  test("colours by kinds of things have a list, and palettes of their own", async () => {
+    await start();
+    await named("Colour by").selectOption("object.kind");
+    await settled(own.page);
+    await expect.poll(() => panel().locator(".kinds li").allTextContents()).toEqual(["first", "second"]);
+    for (const name of ["bold", "safe"]) {
+      await named("Palette").selectOption(name);
       await settled(own.page);
-      expect((await colours()).b).toSatisfy(like(rgb(palettes.inferno!.at(-1)!)));
-    });
-
-    test("colours by kinds of things have a list, and palettes of their own", async () => {
-      await start();
-      await named("Colour by").selectOption("object.kind");
-      await settled(own.page);
-      await expect.poll(() => panel().locator(".kinds li").allTextContents()).toEqual(["first", "second"]);
-      for (const name of ["bold", "safe"]) {
-        await named("Palette").selectOption(name);
-        await settled(own.page);
-        const { a, b } = await colours();
-        expect([a, b], name).toSatisfy(
-          () => like(rgb(kindPalettes[name]![0]!))(a) && like(rgb(kindPalettes[name]![1]!))(b),
-        );
-      }
-      await named("Colour by").selectOption("#");
-      await settled(own.page);
-      await named("Colour").fill("#20e040");
-      await settled(own.page);
-      expect((await colours()).a).toSatisfy(like([0x20, 0xe0, 0x40]));
-    });
-
-    test("filters: by an expression, by groups; what is not shown is not there", async () => {
-      await start();
-      await unfold("Filter and find");
-      await named("Where").fill("object.kind = 'second'");
-      await named("Where").press("Enter");
-      await settled(own.page);
-      expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
-      await named("Where").fill("");
-      await named("Where").press("Enter");
-      await panel().getByText("lying (1)").click();
-      await settled(own.page);
-      expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: GROUND });
-    });
-
-    test("a click picks an object and shows what is known of it; it can be shown alone", async () => {
-      await start();
-      const { x, y } = seenAt(FRONT, ON_A);
-      await own.page.mouse.click(x, y);
-      const rows = async () =>
-        Object.fromEntries(
-          await panel()
-            .locator("section[aria-label=Picked] tr")
-            .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? ""))),
-        );
-      await expect
-        .poll(rows, { timeout: 20_000 })
-        .toMatchObject({ layer: "fibres.zv", object: "7", kind: "first", score: "10" });
-      expect(Number((await rows()).value)).toBeCloseTo(0.15, 1);
-      await panel().getByText("Show only this").click();
-      await settled(own.page);
-      expect((await colours()).b).toEqual(GROUND);
-      await panel().getByText("Show all", { exact: true }).click();
-      await settled(own.page);
-      expect((await colours()).b).toSatisfy(like([0, 0, 255]));
-      await own.page.mouse.click(5, 5);
-      await expect.poll(() => panel().locator("section[aria-label=Picked]").isVisible()).toBe(false);
-    });
-
-    test("an object is found by its id, and brought into view", async () => {
-      await start();
-      await unfold("Filter and find");
-      await named("Find id").fill("8");
-      await named("Find id").press("Enter");
-      await expect.poll(() => camera().target.map(Math.round), { timeout: 20_000 }).toEqual([70, 0, 50]);
-      expect(await panel().locator("section[aria-label=Picked]").textContent()).toMatch(/object8.*second/);
-      await named("Find id").fill("999");
-      await named("Find id").press("Enter");
-      await expect.poll(own.messages, { timeout: 20_000 }).toEqual(["fibres.zv has no object 999."]);
-      await own.page.getByLabel("Close this message").click();
-    });
-
-    test("opacity, subset and visibility", async () => {
-      await start();
-      await slide("Opacity", 0.5);
-      expect((await colours()).a).toSatisfy(([r]: Colour) => r > 120 && r < 210); // half way, more where segments meet
-      await slide("Opacity", 1);
-      await slide("Subset", 0.01);
-      expect(lit(await picture(own.page))).toBe(0);
-      await slide("Subset", 1);
-      expect((await colours()).a).toSatisfy(like(RED));
-      await named("Show fibres.zv").uncheck();
-      await settled(own.page);
-      expect(lit(await picture(own.page))).toBe(0);
-    });
-
-    test("a box and a slab cut away what lies outside", async () => {
-      await start();
-      await named("Keep").selectOption("box");
-      await slide("z to", 45);
-      expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
-      await named("Keep").selectOption("slab");
-      await slide("Place", 35);
-      const drawn = await picture(own.page);
-      expect(colourAt(drawn, FRONT, ON_A)).toEqual(GROUND);
-      expect(colourAt(drawn, FRONT, ON_B)).toSatisfy(like([0, 0, 255]));
-      expect(colourAt(drawn, FRONT, [70, 0, 70])).toEqual(GROUND);
-      await named("Keep").selectOption("off");
-      await settled(own.page);
-      expect((await colours()).a).toSatisfy(like(RED));
-    });
-
-    test("a scale bar with units, axes, both kinds of cameras, views by name", async () => {
-      await start();
-      const words = () => own.page.locator("#stage svg text").allTextContents();
-      expect(await words()).toEqual(["x", "y", "z", "20 nm"]);
-      await named("Perspective").check();
-      await expect.poll(() => camera().perspective).toBe(true);
-      expect((await words()).at(-1)).toBe("20 nm at the centre");
-      await named("From the top").click();
-      await expect.poll(() => [camera().azimuth, camera().elevation]).toEqual([0, 90]);
-    });
-
-    test("keys: tab reaches the picture first, arrows turn, plus and minus zoom, f shows everything", async () => {
-      await start();
-      await own.page.evaluate(() => {
-        document.body.tabIndex = -1;
-        document.body.focus();
-      });
-      await own.page.keyboard.press("Tab");
-      expect(await own.page.evaluate(() => document.activeElement?.tagName)).toBe("CANVAS");
-      await own.page.keyboard.press("ArrowLeft");
-      await expect.poll(() => camera().azimuth).not.toBe(0);
-      await own.page.keyboard.press("+");
-      await expect.poll(() => camera().span).toBeCloseTo(64);
-      await own.page.keyboard.press("-");
-      await expect.poll(() => camera().span).toBeCloseTo(80);
-      await own.page.keyboard.press("Shift+ArrowRight");
-      await expect.poll(() => camera().target[0]).not.toBe(FRONT.target[0]);
-      await own.page.keyboard.press("f");
-      await expect.poll(() => camera().target).toEqual([40, 0, 50]);
-      await own.page.keyboard.press("Tab");
-      expect(await own.page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Address of data");
-    });
-
-    test("a drag turns, the wheel comes closer, and so do two fingers", async () => {
-      await start();
-      await own.page.mouse.move(200, 150);
-      await own.page.mouse.down();
-      await own.page.mouse.move(250, 150, { steps: 3 });
-      await own.page.mouse.up();
-      await expect.poll(() => camera().azimuth).toBeCloseTo(-20);
-      await own.page.mouse.wheel(0, -400);
-      await expect.poll(() => camera().span).toBeLessThan(40);
-      await start();
-      const session = await own.page.context().newCDPSession(own.page);
-      const touch = (type: "touchStart" | "touchMove" | "touchEnd", apart: number) =>
-        session.send("Input.dispatchTouchEvent", {
-          type,
-          touchPoints: type === "touchEnd" ? [] : [-1, 1].map((side, id) => ({ x: 200 + side * apart, y: 150, id })),
-        });
-      await touch("touchStart", 30);
-      await touch("touchMove", 60);
-      await touch("touchEnd", 60);
-      await expect.poll(() => camera().span).toBeCloseTo(40, 0);
-      await session.detach();
-    });
-
-    test("light and dark; the address brings back the same picture elsewhere", async () => {
-      await start({ color: "vertex.value", palette: "inferno", range: [0, 0.5] });
-      await named("Light background").check();
-      await settled(own.page);
-      await expect
-        .poll(async () => colourAt(await picture(own.page), FRONT, [55, 0, 50], [255, 255, 255]))
-        .toEqual([255, 255, 255]);
-      expect(await own.page.evaluate(() => document.documentElement.dataset.theme)).toBe("light");
-      const before = await picture(own.page);
-      const other = await viewer(served);
-      await other.page.goto(own.page.url());
-      await other.page.reload(); // the address alone, without what the page had in its memory
-      await settled(other.page);
-      expect(Buffer.compare((await picture(other.page)).pixels, before.pixels)).toBe(0);
-      expect(lit(before, [255, 255, 255])).toBeGreaterThan(0.005);
-      expect(other.complaints()).toEqual([]);
-      await other.page.close();
-    });
-
-    test("the picture and the selection can be saved: the latter as the command line writes it", async () => {
-      await start({ filter: { group: [0] } });
-      const saved = async (name: string): Promise<Buffer> => {
-        const [download] = await Promise.all([
-          own.page.waitForEvent("download"),
-          panel().getByText(name, { exact: true }).click(),
-        ]);
-        return readFileSync(await download.path());
-      };
-      const png = await saved("Save picture");
-      expect([...png.subarray(0, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
-        0x89, 0x50, 0x4e, 0x47, 440, 360,
-      ]);
-      const bar = await own.page.evaluate(async (base64) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${base64}`;
-        await image.decode();
-        const context = document.createElement("canvas").getContext("2d")!;
-        context.drawImage(image, -110, -333); // a place on the scale bar
-        return [...context.getImageData(0, 0, 1, 2).data];
-      }, png.toString("base64"));
-      expect(bar.some((channel) => channel > 180 && channel < 240)).toBe(true); // its ink, nowhere else in this picture
-      await unfold("Size, detail, export");
-      const asGot = async (file: string, ...selection: string[]): Promise<Buffer> => {
-        const to = join(data, file);
-        expect(await octavo(["get", join(data, "fibres.zv"), ...selection, "-o", to])).toMatchObject({ code: 0 });
-        return readFileSync(to);
-      };
-      expect(Buffer.compare(await saved("Export"), await asGot("group.trk", "--group", "0"))).toBe(0);
-      const clip = { min: [20, -1, 30], max: [80, 1, 65] };
-      await start({ filter: { where: "value < 0.8" }, clip });
-      await unfold("Size, detail, export");
-      const cut = ["--where", "value < 0.8", "--box", "20,-1,30,80,1,65", "--clip"];
-      expect(Buffer.compare(await saved("Export"), await asGot("cut.trk", ...cut))).toBe(0);
-    });
-
-    test("requests and memory are told, every control has a name, the picture has a role", async () => {
-      await start();
-      for (const details of await panel().locator("details").all())
-        await details.evaluate((element: HTMLDetailsElement) => {
-          element.open = true;
-        });
-      await expect
-        .poll(() =>
-          panel()
-            .getByText(/\d+ requests, [\d.]+ MB · [\d.]+ MB in memory/)
-            .count(),
-        )
-        .toBe(1);
-      expect(await panel().locator(".timeline polyline").getAttribute("points")).toMatch(/\d/);
-      const nameless = await own.page.evaluate(() =>
-        [...document.querySelectorAll("input, select, button, canvas")]
-          .filter((element) => {
-            const labels = [...((element as HTMLInputElement).labels ?? [])].map((label) => label.textContent);
-            return ![element.getAttribute("aria-label"), element.textContent, ...labels].some((text) => text?.trim());
-          })
-          .map((element) => element.outerHTML),
+      const { a, b } = await colours();
+      expect([a, b], name).toSatisfy(
+        () => like(rgb(kindPalettes[name]![0]!))(a) && like(rgb(kindPalettes[name]![1]!))(b),
       );
-      expect(nameless).toEqual([]);
-      expect(await own.page.locator("canvas").getAttribute("role")).toBe("application");
+    }
+    await named("Colour by").selectOption("#");
+    await settled(own.page);
+    await named("Colour").fill("#20e040");
+    await settled(own.page);
+    expect((await colours()).a).toSatisfy(like([0x20, 0xe0, 0x40]));
+  });
+
+  test("filters: by an expression, by groups; what is not shown is not there", async () => {
+    await start();
+    await unfold("Filter and find");
+    await named("Where").fill("object.kind = 'second'");
+    await named("Where").press("Enter");
+    await settled(own.page);
+    expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
+    await named("Where").fill("");
+    await named("Where").press("Enter");
+    await panel().getByText("lying (1)").click();
+    await settled(own.page);
+    expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: GROUND });
+  });
+
+  test("a click picks an object and shows what is known of it; it can be shown alone", async () => {
+    await start();
+    const { x, y } = seenAt(FRONT, ON_A);
+    await own.page.mouse.click(x, y);
+    const rows = async () =>
+      Object.fromEntries(
+        await panel()
+          .locator("section[aria-label=Picked] tr")
+          .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? ""))),
+      );
+    await expect
+      .poll(rows, { timeout: 20_000 })
+      .toMatchObject({ layer: "fibres.zv", object: "7", kind: "first", score: "10" });
+    expect(Number((await rows()).value)).toBeCloseTo(0.15, 1);
+    await panel().getByText("Show only this").click();
+    await settled(own.page);
+    expect((await colours()).b).toEqual(GROUND);
+    await panel().getByText("Show all", { exact: true }).click();
+    await settled(own.page);
+    expect((await colours()).b).toSatisfy(like([0, 0, 255]));
+    await own.page.mouse.click(5, 5);
+    await expect.poll(() => panel().locator("section[aria-label=Picked]").isVisible()).toBe(false);
+  });
+
+  test("an object is found by its id, and brought into view", async () => {
+    await start();
+    await unfold("Filter and find");
+    await named("Find id").fill("8");
+    await named("Find id").press("Enter");
+    await expect.poll(() => camera().target.map(Math.round), { timeout: 20_000 }).toEqual([70, 0, 50]);
+    expect(await panel().locator("section[aria-label=Picked]").textContent()).toMatch(/object8.*second/);
+    await named("Find id").fill("999");
+    await named("Find id").press("Enter");
+    await expect.poll(own.messages, { timeout: 20_000 }).toEqual(["fibres.zv has no object 999."]);
+    await own.page.getByLabel("Close this message").click();
+  });
+
+  test("opacity, subset and visibility", async () => {
+    await start();
+    await slide("Opacity", 0.5);
+    expect((await colours()).a).toSatisfy(([r]: Colour) => r > 120 && r < 210); // half way, more where segments meet
+    await slide("Opacity", 1);
+    await slide("Subset", 0.01);
+    expect(lit(await picture(own.page))).toBe(0);
+    await slide("Subset", 1);
+    expect((await colours()).a).toSatisfy(like(RED));
+    await named("Show fibres.zv").uncheck();
+    await settled(own.page);
+    expect(lit(await picture(own.page))).toBe(0);
+  });
+
+  test("a box and a slab cut away what lies outside", async () => {
+    await start();
+    await named("Keep").selectOption("box");
+    await slide("z to", 45);
+    expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
+    await named("Keep").selectOption("slab");
+    await slide("Place", 35);
+    const drawn = await picture(own.page);
+    expect(colourAt(drawn, FRONT, ON_A)).toEqual(GROUND);
+    expect(colourAt(drawn, FRONT, ON_B)).toSatisfy(like([0, 0, 255]));
+    expect(colourAt(drawn, FRONT, [70, 0, 70])).toEqual(GROUND);
+    await named("Keep").selectOption("off");
+    await settled(own.page);
+    expect((await colours()).a).toSatisfy(like(RED));
+  });
+
+  test("a scale bar with units, axes, both kinds of cameras, views by name", async () => {
+    await start();
+    const words = () => own.page.locator("#stage svg text").allTextContents();
+    expect(await words()).toEqual(["x", "y", "z", "20 nm"]);
+    await named("Perspective").check();
+    await expect.poll(() => camera().perspective).toBe(true);
+    expect((await words()).at(-1)).toBe("20 nm at the centre");
+    await named("From the top").click();
+    await expect.poll(() => [camera().azimuth, camera().elevation]).toEqual([0, 90]);
+  });
+
+  test("keys: tab reaches the picture first, arrows turn, plus and minus zoom, f shows everything", async () => {
+    await start();
+    await own.page.evaluate(() => {
+      document.body.tabIndex = -1;
+      document.body.focus();
     });
-  },
-);
+    await own.page.keyboard.press("Tab");
+    expect(await own.page.evaluate(() => document.activeElement?.tagName)).toBe("CANVAS");
+    await own.page.keyboard.press("ArrowLeft");
+    await expect.poll(() => camera().azimuth).not.toBe(0);
+    await own.page.keyboard.press("+");
+    await expect.poll(() => camera().span).toBeCloseTo(64);
+    await own.page.keyboard.press("-");
+    await expect.poll(() => camera().span).toBeCloseTo(80);
+    await own.page.keyboard.press("Shift+ArrowRight");
+    await expect.poll(() => camera().target[0]).not.toBe(FRONT.target[0]);
+    await own.page.keyboard.press("f");
+    await expect.poll(() => camera().target).toEqual([40, 0, 50]);
+    await own.page.keyboard.press("Tab");
+    expect(await own.page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Address of data");
+  });
+
+  test("a drag turns, the wheel comes closer, and so do two fingers", async () => {
+    await start();
+    await own.page.mouse.move(200, 150);
+    await own.page.mouse.down();
+    await own.page.mouse.move(250, 150, { steps: 3 });
+    await own.page.mouse.up();
+    await expect.poll(() => camera().azimuth).toBeCloseTo(-20);
+    await own.page.mouse.wheel(0, -400);
+    await expect.poll(() => camera().span).toBeLessThan(40);
+    await start();
+    const session = await own.page.context().newCDPSession(own.page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", apart: number) =>
+      session.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: type === "touchEnd" ? [] : [-1, 1].map((side, id) => ({ x: 200 + side * apart, y: 150, id })),
+      });
+    await touch("touchStart", 30);
+    await touch("touchMove", 60);
+    await touch("touchEnd", 60);
+    await expect.poll(() => camera().span).toBeCloseTo(40, 0);
+    await session.detach();
+  });
+
+  test("light and dark; the address brings back the same picture elsewhere", async () => {
+    await start({ color: "vertex.value", palette: "inferno", range: [0, 0.5] });
+    await named("Light background").check();
+    await settled(own.page);
+    await expect
+      .poll(async () => colourAt(await picture(own.page), FRONT, [55, 0, 50], [255, 255, 255]))
+      .toEqual([255, 255, 255]);
+    expect(await own.page.evaluate(() => document.documentElement.dataset.theme)).toBe("light");
+    const before = await picture(own.page);
+    const other = await viewer(served());
+    await other.page.goto(own.page.url());
+    await other.page.reload(); // the address alone, without what the page had in its memory
+    await settled(other.page);
+    expect(Buffer.compare((await picture(other.page)).pixels, before.pixels)).toBe(0);
+    expect(lit(before, [255, 255, 255])).toBeGreaterThan(0.005);
+    expect(other.complaints()).toEqual([]);
+    await other.page.close();
+  });
+
+  test("the picture and the selection can be saved: the latter as the command line writes it", async () => {
+    await start({ filter: { group: [0] } });
+    const saved = async (name: string): Promise<Buffer> => {
+      const [download] = await Promise.all([
+        own.page.waitForEvent("download"),
+        panel().getByText(name, { exact: true }).click(),
+      ]);
+      return readFileSync(await download.path());
+    };
+    const png = await saved("Save picture");
+    expect([...png.subarray(0, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
+      0x89, 0x50, 0x4e, 0x47, 440, 360,
+    ]);
+    const bar = await own.page.evaluate(async (base64) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      const context = document.createElement("canvas").getContext("2d")!;
+      context.drawImage(image, -110, -333); // a place on the scale bar
+      return [...context.getImageData(0, 0, 1, 2).data];
+    }, png.toString("base64"));
+    expect(bar.some((channel) => channel > 180 && channel < 240)).toBe(true); // its ink, nowhere else in this picture
+    await unfold("Size, detail, export");
+    const asGot = async (file: string, ...selection: string[]): Promise<Buffer> => {
+      const to = join(data, file);
+      expect(await octavo(["get", join(data, "fibres.zv"), ...selection, "-o", to])).toMatchObject({ code: 0 });
+      return readFileSync(to);
+    };
+    expect(Buffer.compare(await saved("Export"), await asGot("group.trk", "--group", "0"))).toBe(0);
+    const clip = { min: [20, -1, 30], max: [80, 1, 65] };
+    await start({ filter: { where: "value < 0.8" }, clip });
+    await unfold("Size, detail, export");
+    const cut = ["--where", "value < 0.8", "--box", "20,-1,30,80,1,65", "--clip"];
+    expect(Buffer.compare(await saved("Export"), await asGot("cut.trk", ...cut))).toBe(0);
+  });
+
+  test("requests and memory are told, every control has a name, the picture has a role", async () => {
+    await start();
+    for (const details of await panel().locator("details").all())
+      await details.evaluate((element: HTMLDetailsElement) => {
+        element.open = true;
+      });
+    await expect
+      .poll(() =>
+        panel()
+          .getByText(/\d+ requests, [\d.]+ MB · [\d.]+ MB in memory/)
+          .count(),
+      )
+      .toBe(1);
+    expect(await panel().locator(".timeline polyline").getAttribute("points")).toMatch(/\d/);
+    const nameless = await own.page.evaluate(() =>
+      [...document.querySelectorAll("input, select, button, canvas")]
+        .filter((element) => {
+          const labels = [...((element as HTMLInputElement).labels ?? [])].map((label) => label.textContent);
+          return ![element.getAttribute("aria-label"), element.textContent, ...labels].some((text) => text?.trim());
+        })
+        .map((element) => element.outerHTML),
+    );
+    expect(nameless).toEqual([]);
+    expect(await own.page.locator("canvas").getAttribute("role")).toBe("application");
+  });
+});

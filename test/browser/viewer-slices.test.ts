@@ -1,8 +1,6 @@
 /** Volumes in the viewer, in a real Chromium: planes lie where their voxels are, behind geometry in other units, by pixels. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { DataType } from "../../src/bytes/dtype.js";
 import { buildTree, joinParticles, writeParticles } from "../../src/format/packed-tree/index.js";
 import { createVolume, volumeInfo } from "../../src/format/precomputed/volume/index.js";
@@ -12,25 +10,11 @@ import type { Camera, Vector } from "../../src/scene/camera.js";
 import { colourOfId } from "../../src/scene/palette.js";
 import { fileStore } from "../../src/store/file.js";
 import { Key, Prefix } from "../../src/store/key.js";
-import { findChromium } from "./chromium.js";
 import { FRONT, makeStore, ON_A } from "./viewer-data.js";
-import {
-  type Colour,
-  colourAt,
-  GROUND,
-  picture,
-  type Site,
-  settled,
-  site,
-  type Viewer,
-  viewer,
-} from "./viewer-harness.js";
+import { type Colour, colourAt, GROUND, picture, settled } from "./viewer-harness.js";
+import { viewerTests } from "./viewer-tests.js";
 
-const chromium = findChromium();
-const needed = process.env.CI === "true" || chromium !== undefined;
-const data = mkdtempSync(join(tmpdir(), "octavo-slices-"));
-let served: Site;
-let own: Viewer;
+const { data, own, suite } = viewerTests(makeVolumes);
 
 const uint = (size: 1 | 2 | 8): DataType => ({ kind: "uint", size, endian: "little" });
 const SIDE = 64;
@@ -38,7 +22,7 @@ const SIDE = 64;
 /** Bright on the left, dark on the right, and the darker the further up: of the first half along y another brightness. */
 const grey = (x: number, y: number, z: number): number => (x < SIDE / 2 ? 200 : 100) - z + (y < SIDE / 2 ? 40 : 0);
 
-async function makeVolumes(): Promise<void> {
+async function makeVolumes(data: string): Promise<void> {
   const size: Vector = [SIDE, SIDE, SIDE];
   const each = <T>(value: (x: number, y: number, z: number) => T): T[] =>
     Array.from({ length: SIDE ** 3 }, (_, at) => value(at >> 12, (at >> 6) & 63, at & 63));
@@ -94,19 +78,6 @@ async function makeVolumes(): Promise<void> {
   await makeStore(join(data, "streamlines.zv"), "streamlines", "micrometer");
 }
 
-beforeAll(async () => {
-  if (!needed) return;
-  [served] = await Promise.all([site(chromium!, data), makeVolumes()]);
-  own = await viewer(served);
-}, 120_000);
-afterAll(async () => {
-  await served?.close();
-  rmSync(data, { recursive: true, force: true });
-});
-afterEach(() => {
-  if (needed) expect(own.complaints()).toEqual([]);
-});
-
 const inNanometres = (camera: Camera): Camera => ({
   ...camera,
   target: camera.target.map((at) => 1000 * at) as unknown as Vector,
@@ -123,7 +94,7 @@ const PLACES: readonly Vector[] = [
   [62, 5, 78],
 ];
 
-describe.skipIf(!needed)("slices (need Chromium on the PATH or in CHROMIUM)", { timeout: 60_000 }, () => {
+suite("slices in the viewer", () => {
   test("a plane of a precomputed volume has the voxels that are there", async () => {
     const camera = inNanometres(FRONT);
     const look = { planes: across(5000), range: [0, 255] };

@@ -1,41 +1,11 @@
 /** The viewer in a real Chromium: every kind and format is opened, and what must be there is there. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "./chromium.js";
+import { expect, test } from "vitest";
 import { ABOVE, BETWEEN, FRONT, makeData, ON_A, ON_B } from "./viewer-data.js";
-import {
-  type Colour,
-  colourAt,
-  drop,
-  GROUND,
-  picture,
-  type Site,
-  settled,
-  site,
-  type Viewer,
-  viewer,
-} from "./viewer-harness.js";
+import { type Colour, colourAt, drop, GROUND, picture, settled } from "./viewer-harness.js";
+import { viewerTests } from "./viewer-tests.js";
 
-const chromium = findChromium();
-const needed = process.env.CI === "true" || chromium !== undefined;
-const data = mkdtempSync(join(tmpdir(), "octavo-viewer-"));
-let served: Site;
-let own: Viewer;
-
-beforeAll(async () => {
-  if (!needed) return;
-  [served] = await Promise.all([site(chromium!, data), makeData(data)]);
-  own = await viewer(served);
-}, 120_000);
-afterAll(async () => {
-  await served?.close();
-  rmSync(data, { recursive: true, force: true });
-});
-afterEach(() => {
-  if (needed) expect(own.complaints()).toEqual([]);
-});
+const { data, own, suite } = viewerTests(makeData);
 
 /** What a place looks like. */
 const red = ([r, g, b]: Colour): boolean => r > 180 && g < 90 && b < 90;
@@ -72,7 +42,7 @@ const FILES: typeof CASES = [
   ["mesh.precomputed", plain, plain],
 ];
 
-describe.skipIf(!needed)("the viewer (needs Chromium on the PATH or in CHROMIUM)", { timeout: 60_000 }, () => {
+suite("the viewer", () => {
   test.each(CASES)("%s is drawn where it is", async (url, a, b) => {
     await own.show({ layers: [{ url, look: { mark: 5 } }], camera: FRONT });
     const drawn = await picture(own.page);
@@ -83,17 +53,6 @@ describe.skipIf(!needed)("the viewer (needs Chromium on the PATH or in CHROMIUM)
     expect(at(ON_B)).toSatisfy(b);
     expect([at(BETWEEN), at(ABOVE)]).toEqual([GROUND, GROUND]);
   });
-
-  test.each(["axis_aligned_bounding_box", "ellipsoid"])(
-    "%s annotations are in their middles, and it is said how",
-    async (type) => {
-      await own.show({ layers: [{ url: `${type}.precomputed`, look: { mark: 5 } }], camera: FRONT });
-      const drawn = await picture(own.page);
-      expect(await own.messages()).toEqual([expect.stringMatching(/^(Boxes|Ellipsoids) are given as/)]);
-      for (const middle of [ON_A, [70, 0, 50] as const]) expect(colourAt(drawn, FRONT, middle)).not.toEqual(GROUND);
-      expect(colourAt(drawn, FRONT, BETWEEN)).toEqual(GROUND);
-    },
-  );
 
   test.each(FILES)("%s is dropped", async (name, a, b) => {
     await own.show({ layers: [], camera: FRONT });
