@@ -4,6 +4,7 @@ import { type Limits, withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, Tile } from "../model/source.js";
 import type { Batch, Links, Positions } from "../model/vectors.js";
+import { heldLong, nextTurn } from "../store/turn.js";
 import { ColumnsBuilder, copyRuns, roomLike } from "./columns.js";
 import { type Items, type Layout, lay } from "./layout.js";
 
@@ -63,6 +64,7 @@ export async function assemble(
   const passing = once && layout.chunks.length > MANY;
   const want = { positions: true, vertex: wanted.vertex, fragment: wanted.fragment, passing };
   for await (const tile of source.tiles(layout.chunks, want, options)) {
+    if (heldLong()) await nextTurn();
     options.signal?.throwIfAborted();
     if (positions === undefined) {
       checkRoom(total * rowBytes(tile), limits);

@@ -4,6 +4,7 @@
  */
 import type { ReadOptions } from "../model/dataset.js";
 import type { ChunkTable, Joints, LevelSource, Parts, Tile } from "../model/source.js";
+import { heldLong, nextTurn } from "../store/turn.js";
 import { isPath } from "./assemble.js";
 import { partsOf } from "./bound.js";
 import { eachEnd, endsOf } from "./ends.js";
@@ -88,6 +89,7 @@ async function touchedParts(
   const touched = new PartList();
   const [min, max] = [new Float64Array(dims), new Float64Array(dims)];
   for await (const tile of source.tiles(chunksIn(table, region, dims), PLAIN, options)) {
+    if (heldLong()) await nextTurn();
     options.signal?.throwIfAborted();
     table.box(tile.chunk, min, max);
     const all = Region.relation(region, min, max) === "inside";

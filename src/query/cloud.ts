@@ -3,6 +3,7 @@ import { withLimits } from "../limits.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { ChunkTable, LevelSource, Tile } from "../model/source.js";
 import type { SelectOptions } from "../model/vectors.js";
+import { heldLong, nextTurn } from "../store/turn.js";
 import { type Assembled, assemble, checkRoom, chunkOf, type Linker } from "./assemble.js";
 import { partSizes } from "./bound.js";
 import { chunksIn } from "./candidates.js";
@@ -102,6 +103,7 @@ async function sorted(
 ): Promise<Tile[]> {
   const tiles: Tile[] = [];
   for await (const tile of source.tiles(chunks, { positions: true, vertex, fragment }, options)) {
+    if (heldLong()) await nextTurn();
     options.signal?.throwIfAborted();
     tiles.push(tile);
   }

@@ -1,6 +1,7 @@
 /** Where the ends of joints and links lie: their vertices are looked up chunk by chunk. */
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, Tile } from "../model/source.js";
+import { heldLong, nextTurn } from "../store/turn.js";
 import { runOf } from "./layout.js";
 
 const PLAIN = { positions: true, vertex: [], fragment: [] };
@@ -17,6 +18,7 @@ export async function eachEnd(
   const places = new Map(distinct.map((chunk, i) => [chunk, i]));
   const asked = among === undefined ? distinct : distinct.filter((chunk) => among[chunk] === 1);
   for await (const tile of source.tiles(asked, PLAIN, options)) {
+    if (heldLong()) await nextTurn();
     options.signal?.throwIfAborted();
     const at = places.get(tile.chunk)!;
     found(tile, order.subarray(starts[at]!, starts[at + 1]!));

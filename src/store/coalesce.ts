@@ -10,6 +10,7 @@ import { Corrupt } from "../errors.js";
 import type { Key } from "./key.js";
 import { checkRange, type Span } from "./range.js";
 import { share } from "./share.js";
+import { afterThisTask } from "./turn.js";
 import type { Store } from "./types.js";
 import { wrap } from "./wrap.js";
 
@@ -125,14 +126,3 @@ function fewer<T extends Span>(all: T[][], longest: number, requests: number): T
 }
 
 const endOf = (run: readonly Span[]) => run.reduce((end, { offset, length }) => Math.max(end, offset + length), 0);
-
-/** Not setTimeout, which browsers slow down to a second in a tab that nobody looks at. */
-function afterThisTask(work: () => void): void {
-  if (typeof setImmediate === "function") return void setImmediate(work);
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    work();
-  };
-  port2.postMessage(0);
-}

@@ -16,6 +16,7 @@ import { elementCount, strides } from "../../../space/shape.js";
 import { runs } from "../../../store/coalesce.js";
 import type { FileStore } from "../../../store/file.js";
 import type { Key, Prefix } from "../../../store/key.js";
+import { heldLong, nextTurn } from "../../../store/turn.js";
 import type { Store } from "../../../store/types.js";
 import { PlainFiles } from "../../../worker/file-task.js";
 import { innermost } from "../../zarr/coder.js";
@@ -114,17 +115,19 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
   };
 
   /** Pieces that are files here, and encoded: their bytes are gone when they are decoded, and need no memory of their own. */
-  const fromFiles = (
+  const fromFiles = async (
     pieces: ArrayLike<number>,
     out: (Uint8Array | undefined)[],
     limits: Limits,
-    room: Room | undefined,
-  ): void => {
+    { room, signal }: CellOptions,
+  ): Promise<void> => {
     const { pathOf } = store as Partial<FileStore>;
     if (undo.length === 0 || pathOf === undefined) return;
     const files = new PlainFiles();
     try {
       for (let i = 0; i < pieces.length; i++) {
+        if (heldLong()) await nextTurn();
+        signal?.throwIfAborted();
         const path = pathOf(locate(pieces[i]!).key);
         const bytes = path === undefined ? undefined : files.read(path, limits);
         if (bytes !== undefined) out[i] = decodedFile(bytes, limits, room);
@@ -150,8 +153,7 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
       const { signal, room } = options;
       const out = new Array<Uint8Array | undefined>(pieces.length).fill(undefined);
       if (shard === undefined) {
-        signal?.throwIfAborted();
-        fromFiles(pieces, out, limits, room);
+        await fromFiles(pieces, out, limits, options);
         const others = [...out.keys()].filter((to) => out[to] === undefined);
         await forEachConcurrent(others, REQUESTS, async (to) => {
           signal?.throwIfAborted();
@@ -168,13 +170,12 @@ export async function piecesOf(store: Store, at: Prefix, meta: ArrayMeta, where:
         const length = run.reduce((end, span) => Math.max(end, span.offset + span.length), 0) - offset;
         const bytes = await store.get(key, { range: { offset, length }, signal });
         if (bytes === undefined) throw new Corrupt(`the shard ${store.url}/${key} went away while it was read`);
-        await inChunk(`${store.url}/${key}`, () => {
-          for (const span of run)
-            out[span.to] = decode(
-              bytes.subarray(span.offset - offset, span.offset - offset + span.length),
-              limits,
-              room,
-            );
+        await inChunk(`${store.url}/${key}`, async () => {
+          for (const span of run) {
+            if (heldLong()) await nextTurn();
+            const piece = bytes.subarray(span.offset - offset, span.offset - offset + span.length);
+            out[span.to] = decode(piece, limits, room);
+          }
         });
       });
       return out;

@@ -17,6 +17,7 @@ import type { ReadOptions, ReadPlan } from "../../../model/dataset.js";
 import { typed } from "../../../model/elements.js";
 import type { ChunkTable, Tile, Want } from "../../../model/source.js";
 import type { Positions } from "../../../model/vectors.js";
+import { heldLong, nextTurn } from "../../../store/turn.js";
 import { AttributeCell } from "../payload/attribute-cell.js";
 import { FragmentIndex } from "../payload/fragment-index.js";
 import type { CellOptions, Cells, LevelMeta, LevelNodes, RootMeta } from "../types.js";
@@ -231,6 +232,7 @@ export function tilesOf(context: TileContext): Tiles {
       entry.rows = positions.length / dims;
     }
     for (const entry of entries) {
+      if (heldLong()) await nextTurn();
       if (entry.index === undefined) setFragments(entry, indexes.get(entry), limits);
       else if (stored.has(entry)) checkRows(entry.index, entry.rows!, whereOf(fragments!, entry));
     }
