@@ -4,7 +4,7 @@ import { LimitExceeded } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { Sink } from "../../store/types.js";
-import { inGroups, tableRows } from "./table-write.js";
+import { inGroups, listsOf, tableRows } from "./table-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 type Flechette = typeof import("@uwdata/flechette");
@@ -29,13 +29,15 @@ export async function writeArrow(sink: Sink, data: FileData, options: WriteFileO
     columns = all.columns;
   }
   const made = library.tableFromColumns(
-    Object.fromEntries(columns.map((column) => [column.info.name, columnOf(library, column)])),
+    Object.fromEntries(
+      columns.map((column) => [column.info.name, columnOf(library, column, table.lists.has(column.info.name))]),
+    ),
   );
   await sink.write(library.tableToIPC(made, { format: "file" })!);
   return { ...table.counts(), losses: table.losses };
 }
 
-function typeOf(library: Flechette, { dtype, channels }: AttributeInfo): ArrowType {
+function typeOf(library: Flechette, { dtype, channels }: AttributeInfo, isList: boolean): ArrowType {
   const single = ((): ArrowType => {
     switch (dtype.kind) {
       case "bool":
@@ -50,10 +52,12 @@ function typeOf(library: Flechette, { dtype, channels }: AttributeInfo): ArrowTy
       }
     }
   })();
+  if (isList) return library.list(single);
   return channels === 1 ? single : library.fixedSizeList(single, channels);
 }
 
-function columnOf(library: Flechette, { info, values }: Column) {
+function columnOf(library: Flechette, column: Column, isList: boolean) {
+  const { info, values } = column;
   const { dtype, channels, absent } = info;
   const isWhole = dtype.kind === "int" || dtype.kind === "uint";
   const one = (at: number): unknown => {
@@ -61,7 +65,8 @@ function columnOf(library: Flechette, { info, values }: Column) {
     if (isWhole && value === absent) return null;
     return dtype.kind === "bool" ? value !== 0 : value;
   };
-  const type = typeOf(library, info);
+  const type = typeOf(library, info, isList);
+  if (isList) return library.columnFromArray(listsOf<unknown>(column, values), type);
   const plain = channels === 1 && dtype.kind !== "bool" && !(isWhole && absent !== undefined);
   if (plain) return library.columnFromArray(values as unknown as unknown[], type);
   const rows = Array.from({ length: values.length / channels }, (_, row) =>

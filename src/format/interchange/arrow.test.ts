@@ -1,5 +1,4 @@
 /** Arrow: round trips, lz4 frames by hand, damage. What pyarrow writes and reads is in the interop tests. */
-import { int32, list, tableFromArrays, tableToIPC } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { dataOf, openBytes, written } from "../../../test/interchange.js";
 import { COLUMNS, everything } from "../../../test/tables.js";
@@ -27,26 +26,6 @@ describe("round trips", () => {
     const again = await openBytes(file, "a.feather", (await written(file, await dataOf(dataset))).bytes);
     expect(new TextDecoder().decode((await written(csv, await dataOf(again))).bytes)).toBe(table);
   });
-});
-
-it("lists of different lengths are left out and told, and are no column that could be named", async () => {
-  const columns = {
-    x: [1, 2],
-    y: [3, 4],
-    pair: [
-      [1, 2],
-      [3, 4],
-    ],
-    some: [[1], [2, 3]],
-  };
-  const types = { pair: list(int32()), some: list(int32()) };
-  const bytes = tableToIPC(tableFromArrays(columns, { types }), { format: "file" })!;
-  const dataset = await openBytes(file, "a.arrow", bytes);
-  expect(dataset.losses).toEqual(["the column some is left out: it has lists of different lengths"]);
-  expect((await dataset.schema()).vertex.map(({ name, channels }) => `${name} ${channels}`)).toEqual(["pair 2"]);
-  await expect(openBytes(file, "a.arrow", bytes, { table: { relationships: { pre: "some" } } })).rejects.toThrow(
-    "the column some is left out: it has lists of different lengths",
-  );
 });
 
 describe("lz4 frames", () => {

@@ -13,7 +13,7 @@ import { checkArrow } from "./arrow-check.js";
 import { writeArrow } from "./arrow-write.js";
 import { whole } from "./file.js";
 import { decodeLz4Frame } from "./lz4-frame.js";
-import { filling, type ParquetColumn, withAbsent } from "./parquet-columns.js";
+import { filling, measuring, type ParquetColumn, raggedOf, withAbsent } from "./parquet-columns.js";
 import { type Table, tableContent } from "./table.js";
 import { leftOut } from "./table-roles.js";
 import type { FileFormat, OpenFileOptions } from "./types.js";
@@ -69,7 +69,7 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
     const own = columnOf(name, type, column);
     if (own === undefined)
       losses.push(
-        `${leftOut(name)}it has ${isList(type) ? "lists of different lengths" : "values that are no numbers or texts"}`,
+        `${leftOut(name)}it has ${isNested(type) ? "lists in lists" : "values that are no numbers or texts"}`,
       );
     else columns.set(name, { own, data: column.data as readonly ArrowBatch<unknown>[] });
   }
@@ -84,7 +84,11 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
     columns: [...columns.values()].map(({ own }) => own.info),
     rows: total,
     losses,
-    async index() {
+    async index({ lists }) {
+      for (const name of lists) {
+        const { own, data } = columns.get(name)!;
+        if (own.isList) columns.set(name, { own: raggedOf(own, Math.max(1, longestOf(data, own))), data });
+      }
       const starts = counts.map((_, piece) => counts.slice(0, piece).reduce((sum, count) => sum + count, 0));
       return {
         types: new Map([...columns].map(([name, { own }]) => [name, own.info])),
@@ -173,26 +177,46 @@ function typeOf({
 const isList = ({ typeId }: ArrowType): boolean =>
   typeId === TYPES.fixedList || typeId === TYPES.list || typeId === TYPES.largeList;
 
+const isNested = (type: ArrowType): boolean => {
+  const [inner] = (type as Field).children ?? [];
+  return isList(type) && inner !== undefined && isList(inner.type);
+};
+
 function columnOf(name: string, type: ArrowType, column: ArrowColumn<unknown>): ParquetColumn | undefined {
   const own = type as Field;
   const listed = isList(type);
   const found = typeOf(listed ? ((own.children?.[0]?.type ?? type) as Field) : own);
-  const channels = listed ? (own.stride ?? lengthOf(column)) : 1;
-  if (found === undefined || !(channels >= 1 && channels <= 1024)) return undefined;
+  if (found === undefined) return undefined;
+  const channels = listed ? widthOf(column, own, found.dtype.kind === "float") : 1;
   const nullable = !listed && column.data.some(({ nullCount }) => nullCount > 0);
-  return { info: { name, channels, ...(nullable ? withAbsent(found) : found) }, isList: listed, nullable };
+  const made = { info: { name, channels, ...(nullable ? withAbsent(found) : found) }, isList: listed, nullable };
+  return channels === 0 ? raggedOf(made, 0) : made;
 }
 
-/** How many values each list has; 0 where they are not as many in each. */
-function lengthOf({ data }: ArrowColumn<unknown>): number {
+/** How many values each list has; 0 where they are not as many in each. In floats there is a value for none. */
+function widthOf({ data }: ArrowColumn<unknown>, { stride }: Field, isFloat: boolean): number {
   const lengths = new Set<number>();
-  for (const batch of data) {
-    const { length, offsets = [] } = batch as ArrowBatch<unknown> & { readonly offsets?: ArrayLike<number | bigint> };
-    if (offsets.length <= length) return 0;
-    for (let row = 0; row < length; row++) lengths.add(Number(offsets[row + 1]) - Number(offsets[row]));
+  for (const batch of data as readonly ListBatch[]) {
+    const { length, nullCount, offsets = [], children } = batch;
+    if (nullCount > 0 || (!isFloat && (children?.[0]?.nullCount ?? 0) > 0)) return 0;
+    if (stride !== undefined) lengths.add(stride);
+    else if (offsets.length <= length) return 0;
+    else for (let row = 0; row < length; row++) lengths.add(Number(offsets[row + 1]) - Number(offsets[row]));
   }
   const [only = 1] = lengths;
-  return lengths.size <= 1 ? only : 0;
+  return lengths.size <= 1 && only >= 1 && only <= 1024 ? only : 0;
+}
+
+type ListBatch = ArrowBatch<unknown> & {
+  readonly offsets?: ArrayLike<number | bigint>;
+  readonly values?: ArrayLike<unknown>;
+  readonly children?: readonly ListBatch[];
+};
+
+function longestOf(data: readonly ArrowBatch<unknown>[], own: ParquetColumn): number {
+  const measured = measuring();
+  for (const batch of data) measured.put(valuesOf(batch, own));
+  return measured.longest();
 }
 
 /** Numbers as they lie in the file; everything else one by one. */
@@ -212,20 +236,25 @@ function valuesOf(batch: ArrowBatch<unknown>, { info, isList, nullable }: Parque
     if (!nullable) return (values as Float64Array).subarray(0, length);
     return Array.from({ length }, (_, i) => (batch.at(i) === null ? null : values[i]));
   }
-  if (!holds(batch)) throw new Corrupt(`the column ${info.name} has fewer values than rows`);
+  if (!holds(batch))
+    throw new Corrupt(`the column ${info.name} has fewer values than rows, or lists of negative length`);
   return Array.from({ length }, (_, i) => batch.at(i));
 }
 
 /** Whether the buffers of a batch are as long as it says, before anything is made of it. */
 function holds(batch: ArrowBatch<unknown>): boolean {
-  const { length, values, offsets, children, type } = batch as unknown as {
-    readonly length: number;
-    readonly values?: ArrayLike<unknown>;
-    readonly offsets?: ArrayLike<unknown>;
-    readonly children?: readonly { readonly length: number }[];
-    readonly type: Field;
-  };
+  const { length, values, offsets, children } = batch as ListBatch;
+  const type = batch.type as Field;
+  const [inner] = children ?? [];
+  if (length === 0) return true;
   if (type.typeId === TYPES.bool) return 8 * (values?.length ?? 0) >= length;
-  if (type.typeId === TYPES.fixedList) return (children?.[0]?.length ?? 0) >= length * (type.stride ?? 1);
+  if (type.typeId === TYPES.fixedList)
+    return inner !== undefined && inner.length >= length * (type.stride ?? 1) && holds(inner);
+  if (isList(type)) {
+    if (inner === undefined || offsets === undefined || offsets.length <= length) return false;
+    let ascending = Number(offsets[0]) >= 0 && Number(offsets[length]) <= inner.length;
+    for (let row = 0; ascending && row < length; row++) ascending = Number(offsets[row]) <= Number(offsets[row + 1]);
+    return ascending && holds(inner);
+  }
   return (offsets ?? values ?? []).length >= length;
 }

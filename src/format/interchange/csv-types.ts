@@ -7,6 +7,7 @@
  * | numbers                                 | float64; empty cells, NA, null and None are NaN                 |
  * | true, false                             | bool                                                            |
  * | [1, 2, 3] of the same length            | the same of their numbers, so many channels                     |
+ * | [1, 2], [], 3, empty: relationships     | the same, as many channels as the longest; the rest is absent   |
  * | everything else, and 007                | text                                                            |
  */
 import { I64, U64 } from "../../bytes/u64.js";
@@ -30,14 +31,36 @@ export function lookAt(
   width: number,
   columns: readonly number[],
   kinds: Uint16Array,
-  lists: readonly number[],
+  /** How many values the lists have, 1 where there are none. */
+  lists: number[],
+  /** Columns with lists of different lengths, of which it becomes the longest. */
+  ragged: ReadonlySet<number>,
 ): void {
   for (const column of columns) {
-    const channels = lists[column]!;
     if (kinds[column]! & TEXT) continue;
+    if (ragged.has(column)) {
+      lookAtLists(rows, width, column, kinds, lists);
+      continue;
+    }
+    const channels = lists[column]!;
     const inner = channels > 1 ? listRows(rows, width, column, channels) : rows;
     if (inner === undefined) kinds[column] = TEXT;
     else kinds[column]! |= channels > 1 ? LIST | kindIn(inner, 1, 0) : kindIn(inner, width, column);
+  }
+}
+
+/** `lists` is 0 before the first row. */
+function lookAtLists(rows: Rows, width: number, column: number, kinds: Uint16Array, lists: number[]): void {
+  for (let row = 0; row < rows.count; row++) {
+    const parts = partsAt(rows, row * width + column);
+    if (parts === undefined) kinds[column]! |= TEXT;
+    if (parts === undefined || kinds[column]! & TEXT) return;
+    const length = parts.length / 2;
+    if (length === 0)
+      kinds[column]! |= INT | EMPTY; // no ids are no other type
+    else if (length !== lists[column] && kinds[column] !== 0) kinds[column]! |= EMPTY;
+    for (let at = 0; at < parts.length; at += 2) kinds[column]! |= kindOf(rows.bytes, parts[at]!, parts[at + 1]!);
+    lists[column] = Math.max(lists[column]!, length);
   }
 }
 
@@ -139,10 +162,10 @@ export function listAt(bytes: Uint8Array, from: number, to: number): number[] | 
     while (at < end && isBlank(bytes[at])) at++;
     const start = at;
     while (at < end && bytes[at] !== COMMA && !isBlank(bytes[at])) at++;
-    if (at === start) return undefined;
+    if (at === start) return at === end && parts.length === 0 ? parts : undefined;
     parts.push(start, at);
     while (at < end && isBlank(bytes[at])) at++;
-    if (at >= end) return parts.length > 2 ? parts : undefined;
+    if (at >= end) return parts;
     if (bytes[at] !== COMMA) at--; // blanks alone separate as well
   }
 }
@@ -158,6 +181,27 @@ export function listRows({ bytes, cells, count, end }: Rows, width: number, colu
     inner.set(parts, 2 * channels * row);
   }
   return { bytes, cells: inner, count: count * channels, end };
+}
+
+/** The same of lists of different lengths, none of them longer than `channels`: behind the end of each are empty cells. */
+export function raggedRows(rows: Rows, width: number, column: number, channels: number): Rows | undefined {
+  const inner = new Int32Array(2 * channels * rows.count);
+  for (let row = 0; row < rows.count; row++) {
+    const parts = partsAt(rows, row * width + column);
+    if (parts === undefined || parts.length > 2 * channels) return undefined;
+    inner.set(parts, 2 * channels * row);
+  }
+  return { bytes: rows.bytes, cells: inner, count: rows.count * channels, end: rows.end };
+}
+
+/** The parts of cell i: of a list those that are not null, else the cell, where it is not empty. */
+function partsAt({ bytes, cells }: Rows, i: number): readonly number[] | undefined {
+  const [from, to] = [cells[2 * i]!, cells[2 * i + 1]!];
+  if (to < 0) return undefined; // with quotes in it
+  const parts = listAt(bytes, from, to) ?? [from, to];
+  const isNone = (at: number): boolean => (kindOf(bytes, parts[at]!, parts[at + 1]!) & EMPTY) !== 0;
+  for (let at = 0; at < parts.length; at += 2) if (isNone(at)) return parts.filter((_, k) => !isNone(k - (k % 2)));
+  return parts;
 }
 
 /** A column of numbers, of which `lookAt` has said that they are. */

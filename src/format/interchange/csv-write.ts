@@ -1,6 +1,6 @@
 /** Tables as text: a header, then a line for each row; tabs in .tsv, and .xyz has blanks and no header, as those who read it expect. */
 import type { AttributeInfo, Column } from "../../model/attributes.js";
-import { tableRows } from "./table-write.js";
+import { listsOf, tableRows } from "./table-write.js";
 import { textSink } from "./text-write.js";
 import type { FileFormat } from "./types.js";
 
@@ -17,17 +17,20 @@ export const csvWriter = ({ separator, header }: TextStyle): NonNullable<FileFor
     const axes = data.axes.map(({ name }) => name);
     // Without a header a column is known by its place: coordinates come first.
     const order = header ? table.columns.map((_, i) => i) : placesFirst(table.columns, axes);
-    const titles = order.flatMap((i) => channelTitles(table.columns[i]!));
+    const isList = (i: number): boolean => table.lists.has(table.columns[i]!.name);
+    const titles = order.flatMap((i) => (isList(i) ? [table.columns[i]!.name] : channelTitles(table.columns[i]!)));
     if (!header && titles.length > axes.length)
       losses.push(`the names of columns: ${titles.slice(axes.length).join(", ")}`);
     for (const { name, channels } of table.columns)
-      if (channels > 1)
+      if (channels > 1 && !table.lists.has(name))
         losses.push(`that the ${channels} numbers of ${name} are one value: they are columns of their own`);
     const quoted = new RegExp(`["\\r\\n${separator}]|^\\s|\\s$${separator === " " ? "|^$" : ""}`);
     const out = textSink(sink);
     if (header) await out.write(`${titles.map((title) => cell(title, quoted)).join(separator)}\n`);
     for await (const { count, columns } of table.rows()) {
-      const cells = order.flatMap((i) => cellsOf(columns[i]!, quoted, separator === " " ? "nan" : ""));
+      const cells = order.flatMap((i) =>
+        isList(i) ? [listCells(columns[i]!, quoted)] : cellsOf(columns[i]!, quoted, separator === " " ? "nan" : ""),
+      );
       for (let row = 0; row < count; row++) {
         let line = cells[0]!(row);
         for (let i = 1; i < cells.length; i++) line += separator + cells[i]!(row);
@@ -70,6 +73,12 @@ function cellsOf({ info, values }: Column, quoted: RegExp, none: string): ((row:
     }
   })();
   return Array.from({ length: channels }, (_, channel) => (row) => one(row * channels + channel));
+}
+
+/** "[1, 2, 3]", and "[]" for none. */
+function listCells(column: Column, quoted: RegExp): (row: number) => string {
+  const lists = listsOf<unknown>(column, column.values);
+  return (row) => cell(`[${lists[row]!.join(", ")}]`, quoted);
 }
 
 function number(value: number, none: string): string {

@@ -7,10 +7,10 @@ import { defaultLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { cellText, type Dialect, NEWLINE, type Rows, sniff, splitRows } from "./csv-cells.js";
-import { integersAt, listAt, listRows, lookAt, numbersAt, typeOfKinds } from "./csv-types.js";
+import { integersAt, listAt, listRows, lookAt, numbersAt, raggedRows, typeOfKinds } from "./csv-types.js";
 import { csvWriter, type TextStyle } from "./csv-write.js";
 import { exactly, type InputFile } from "./file.js";
-import { type Table, type TableIndex, tableContent } from "./table.js";
+import { type Table, type TableIndex, tableContent, type Wanted } from "./table.js";
 import type { NamedColumn } from "./table-roles.js";
 import { countLines, parseNumber } from "./text.js";
 import type { FileFormat, OpenFileOptions } from "./types.js";
@@ -36,14 +36,15 @@ async function csvTable(file: InputFile, options: OpenFileOptions): Promise<Tabl
   const rest = sample.subarray(offset);
   const first = splitRows(rest, dialect, sample.length < SAMPLE, () => {});
   const lists = names.map((_, column) =>
-    first.count === 0 ? 1 : (listAt(rest, first.cells[2 * column]!, first.cells[2 * column + 1]!)?.length ?? 2) / 2,
+    first.count === 0
+      ? 1
+      : Math.max(1, (listAt(rest, first.cells[2 * column]!, first.cells[2 * column + 1]!)?.length ?? 2) / 2),
   );
   return {
     where,
     version: name.slice(name.lastIndexOf(".") + 1).toUpperCase(),
     columns: names.map((own, column): NamedColumn => ({ name: own, channels: lists[column]! })),
-    index: (wanted, id, now) =>
-      indexOf({ file, dialect, names, offset, line, lists, onBad: options.onBad }, wanted, id, now),
+    index: (wanted, now) => indexOf({ file, dialect, names, offset, line, lists, onBad: options.onBad }, wanted, now),
   };
 }
 
@@ -93,15 +94,13 @@ interface Body {
   readonly onBad: OpenFileOptions["onBad"];
 }
 
-async function indexOf(
-  body: Body,
-  wanted: readonly string[],
-  id: string | undefined,
-  options: ReadOptions,
-): Promise<TableIndex> {
-  const { file, dialect, names, offset, lists, onBad } = body;
+async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promise<TableIndex> {
+  const { file, dialect, names, offset, onBad } = body;
+  const { id } = wanted;
   const { where } = file;
-  const columns = wanted.map((name) => names.indexOf(name));
+  const columns = wanted.names.map((name) => names.indexOf(name));
+  const ragged = new Set([...wanted.lists].map((name) => names.indexOf(name)));
+  const lists = body.lists.map((channels, column) => (ragged.has(column) ? 0 : channels));
   const kinds = new Uint16Array(names.length);
   const pieces: { readonly offset: number; readonly length: number; readonly line: number; readonly rows: number }[] =
     [];
@@ -114,7 +113,7 @@ async function indexOf(
       if (onBad === undefined) throw problem;
       onBad(problem);
     });
-    lookAt(rows, dialect.width, columns, kinds, lists);
+    lookAt(rows, dialect.width, columns, kinds, lists, ragged);
     if (id !== undefined) {
       const own = new BigUint64Array(rows.count);
       integersAt(rows, dialect.width, names.indexOf(id), own, 0n);
@@ -137,7 +136,10 @@ async function indexOf(
   }
   if (rest.length > 0) take(rest, true);
   const types = new Map(
-    columns.map((column) => [names[column]!, typeOfKinds(names[column]!, kinds[column]!, lists[column]!)]),
+    columns.map((column) => {
+      const info = typeOfKinds(names[column]!, kinds[column]!, lists[column]!);
+      return [names[column]!, ragged.has(column) ? { ...info, channels: Math.max(1, lists[column]!) } : info];
+    }),
   );
   return {
     types,
@@ -154,10 +156,19 @@ async function indexOf(
       return new Map(
         some.map((name) => {
           const [column, info] = [names.indexOf(name), types.get(name)!];
-          if (info.channels === 1) return [name, columnOf(rows, dialect.width, column, info, wrong)];
-          const inner = listRows(rows, dialect.width, column, info.channels);
+          if (info.channels === 1 && !ragged.has(column))
+            return [name, columnOf(rows, dialect.width, column, info, wrong)];
+          const inner = (ragged.has(column) ? raggedRows : listRows)(rows, dialect.width, column, info.channels);
           if (inner === undefined) throw new Corrupt(`${where} has changed while it was read`, { where });
-          return [name, columnOf(inner, 1, 0, info, wrong)];
+          const { values } = columnOf(inner, 1, 0, info, wrong);
+          if (ragged.has(column))
+            for (let i = 0; i < inner.count; i++)
+              if (values[i] === info.absent && inner.cells[2 * i]! < inner.cells[2 * i + 1]!)
+                throw new Corrupt(
+                  `${where}, line ${own.line + countLines(bytes, inner.cells[2 * i]!)}: the id ${info.absent} in ${name}, which stands for none`,
+                  { where },
+                );
+          return [name, { info, values }];
         }),
       );
     },

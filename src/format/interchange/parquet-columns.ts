@@ -3,6 +3,7 @@
  * only the columns that are wanted.
  *
  * A column that may have empty cells is wider where that needs a value of its own: small integers become int64; text without a value is "".
+ * So are lists of different lengths (0 channels here): how long the longest is, nothing but all of them says.
  */
 import type { FileMetaData, RowGroup, SchemaElement, SchemaTree } from "hyparquet";
 import type { DataType, FixedDataType } from "../../bytes/dtype.js";
@@ -16,6 +17,8 @@ export interface ParquetColumn {
   readonly info: AttributeInfo;
   readonly isList: boolean;
   readonly nullable: boolean;
+  /** Lists may be shorter than `channels`, or not there. */
+  readonly ragged?: boolean;
 }
 
 /** The columns that are columns of values, and sentences about the others. */
@@ -27,24 +30,24 @@ export function columnsOf(tree: SchemaTree, metadata: FileMetaData): { columns: 
     if (typeof name !== "string") throw new Corrupt("a column has no name");
     const leaf = leafOf(child);
     const type = leaf && typeOf(leaf.element);
-    const channels =
-      leaf === undefined || type === undefined ? 0 : leaf.depth === 0 ? 1 : widthOf(metadata.row_groups, name);
-    if (leaf === undefined || type === undefined || channels === 0) {
+    if (leaf === undefined || type === undefined || leaf.depth > 1) {
       const why =
         leaf === undefined
           ? "values with parts"
           : type === undefined
             ? `values of type ${leaf.element.type}`
-            : "lists of different lengths";
+            : "lists in lists";
       losses.push(`${leftOut(name)}it has ${why}`);
       continue;
     }
+    const channels = leaf.depth === 0 ? 1 : widthOf(metadata.row_groups, name);
     const nullable = mayBeNull(leaf, metadata.row_groups, name);
-    columns.push({
+    const column = {
       info: { name, channels, ...(nullable ? withAbsent(type) : type) },
       isList: leaf.depth > 0,
       nullable,
-    });
+    };
+    columns.push(channels === 0 ? raggedOf(column, 0) : column);
   }
   return { columns, losses };
 }
@@ -62,7 +65,7 @@ function leafOf(tree: SchemaTree): Leaf | undefined {
     const { repetition_type: repetition } = at.element;
     if (repetition === "REPEATED") depth++;
     optional ||= repetition === "OPTIONAL";
-    if (at.children.length === 0) return depth <= 1 ? { element: at.element, depth, optional } : undefined;
+    if (at.children.length === 0) return { element: at.element, depth, optional };
     if (at.children.length > 1) return undefined;
     at = at.children[0]!;
   }
@@ -138,7 +141,15 @@ const chunksOf = (groups: readonly RowGroup[], name: string) =>
     meta: columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data,
   }));
 
-/** How many values each list has; 0 where they are not as many in each. */
+/** The column with lists of different lengths, of which the longest has so many values. */
+export const raggedOf = ({ info }: ParquetColumn, channels: number): ParquetColumn => ({
+  info: { ...info, ...(info.dtype.kind === "bool" ? {} : withAbsent(info)), channels },
+  isList: true,
+  nullable: true,
+  ragged: true,
+});
+
+/** How many values each list has, as far as counts tell; 0 where they are not as many in each. */
 function widthOf(groups: readonly RowGroup[], name: string): number {
   const widths = new Set(
     chunksOf(groups, name)
@@ -152,8 +163,37 @@ function widthOf(groups: readonly RowGroup[], name: string): number {
 const mayBeNull = ({ optional, depth }: Leaf, groups: readonly RowGroup[], name: string): boolean =>
   optional && depth === 0 && chunksOf(groups, name).some(({ meta }) => meta?.statistics?.null_count !== 0n);
 
+/** What values of rows are given to. */
+export interface Taker {
+  put(data: ArrayLike<unknown>, first: number, firstRow: number): void;
+}
+
+type List = ArrayLike<unknown> | null | undefined;
+
+/** Looks at lists only. */
+export function measuring() {
+  const lengths = new Set<number>();
+  let [longest, gaps] = [0, false];
+  return {
+    put(data: ArrayLike<unknown>): void {
+      for (let i = 0; i < data.length; i++) {
+        const list = data[i] as List;
+        let length = 0;
+        for (let c = 0; c < (list?.length ?? 0); c++) if (list![c] !== null && list![c] !== undefined) length++;
+        gaps ||= length < (list?.length ?? 0);
+        longest = Math.max(longest, length);
+        lengths.add(list?.length ?? -1);
+      }
+    },
+    /** How many values the list has that has most of them. */
+    longest: () => longest,
+    /** Whether they cannot be so many channels each; floats have a value for none. */
+    isRagged: ({ dtype }: AttributeInfo): boolean => lengths.size > 1 || (gaps && dtype.kind !== "float"),
+  };
+}
+
 /** A column that is being filled. */
-export function filling({ info, isList, nullable }: ParquetColumn, rows: number, where: string) {
+export function filling({ info, isList, nullable, ragged = false }: ParquetColumn, rows: number, where: string) {
   const { name, channels, dtype, absent } = info;
   const values =
     dtype.kind === "string" ? new Array<string>(rows).fill("") : valuesOf(dtype as FixedDataType, rows * channels);
@@ -168,6 +208,19 @@ export function filling({ info, isList, nullable }: ParquetColumn, rows: number,
       return (value) => BigInt(value as number | bigint);
     return (value) => Number(value);
   })();
+  /** Those values of a list that are there, and then none. */
+  function putList(list: List, row: number, fileRow: number): void {
+    let at = row * channels;
+    const end = at + channels;
+    for (let c = 0; c < (list?.length ?? 0); c++) {
+      const own = list![c];
+      if (own === null || own === undefined) continue;
+      if (at === end) throw bad(fileRow, `a list of more than ${channels} values, as it had before,`);
+      out[at] = convert(own);
+      if (out[at++] === absent) throw bad(fileRow, `the id ${absent}, which stands for none,`);
+    }
+    while (at < end) out[at++] = none;
+  }
   return {
     /** Values of the rows from `first` on. */
     put(data: ArrayLike<unknown>, first: number, firstRow: number): void {
@@ -177,9 +230,13 @@ export function filling({ info, isList, nullable }: ParquetColumn, rows: number,
         (values as Float64Array).set(data as unknown as Float64Array, first);
         return;
       }
+      if (ragged) {
+        for (let i = 0; i < data.length; i++) putList(data[i] as List, first + i, firstRow + first + i);
+        return;
+      }
       for (let i = 0; i < data.length; i++) {
         const value = data[i];
-        const list = isList ? (value as ArrayLike<unknown> | null | undefined) : undefined;
+        const list = isList ? (value as List) : undefined;
         if (isList && list?.length !== channels)
           throw bad(firstRow + first + i, `a list of ${list?.length ?? "no"} values, where others have ${channels},`);
         for (let c = 0; c < channels; c++) {

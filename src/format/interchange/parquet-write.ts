@@ -5,7 +5,7 @@ import { isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { Sink } from "../../store/types.js";
-import { inGroups, tableRows } from "./table-write.js";
+import { inGroups, listsOf, tableRows } from "./table-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const ROWS = 1 << 18; // in a group
@@ -14,10 +14,14 @@ export async function writeParquet(sink: Sink, data: FileData, options: WriteFil
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const table = await tableRows(data, options, ROWS);
   const writer = new ByteWriter();
-  const columns = table.columns.map((info) => ({ info, nullable: isNullable(info) }));
+  const columns = table.columns.map((info) => ({
+    info,
+    nullable: isNullable(info),
+    isList: table.lists.has(info.name),
+  }));
   const schema: SchemaElement[] = [
     { name: "schema", num_children: columns.length },
-    ...columns.flatMap(({ info, nullable }) => elementsOf(info, nullable)),
+    ...columns.flatMap(({ info, nullable, isList }) => elementsOf(info, nullable && !isList)),
   ];
   // Without statistics: those of whole numbers without a sign would be ordered as if they had one, and readers skip by them.
   const parquet = new ParquetWriter({ writer, schema, statistics: false });
@@ -29,7 +33,7 @@ export async function writeParquet(sink: Sink, data: FileData, options: WriteFil
     options.signal?.throwIfAborted();
     const columnData = own.map((column, i) => ({
       name: column.info.name,
-      data: valuesFor(column, columns[i]!.nullable) as unknown as number[],
+      data: valuesFor(column, columns[i]!.nullable, columns[i]!.isList) as unknown as number[],
     }));
     await parquet.write({ columnData, rowGroupSize: ROWS });
     await drain();
@@ -70,7 +74,8 @@ function elementsOf({ name, dtype, channels }: AttributeInfo, nullable: boolean)
   ];
 }
 
-function valuesFor({ info, values }: Column, nullable: boolean): ArrayLike<unknown> {
+function valuesFor(column: Column, nullable: boolean, isList: boolean): ArrayLike<unknown> {
+  const { info, values } = column;
   const { dtype, channels, absent } = info;
   const flat = ((): ArrayLike<unknown> => {
     if (dtype.kind === "string" || dtype.kind === "float") return values;
@@ -83,6 +88,7 @@ function valuesFor({ info, values }: Column, nullable: boolean): ArrayLike<unkno
         : new BigInt64Array(own.buffer as ArrayBuffer, own.byteOffset, own.length);
     return own instanceof Uint32Array ? Array.from(own) : Int32Array.from(own as Int32Array);
   })();
+  if (isList) return listsOf(column, flat);
   if (channels === 1) return flat;
   return Array.from({ length: flat.length / channels }, (_, row) =>
     Array.from({ length: channels }, (_, channel) => flat[row * channels + channel]),

@@ -18,7 +18,7 @@ import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.j
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { exactly, type InputFile } from "./file.js";
-import { columnsOf, filling } from "./parquet-columns.js";
+import { columnsOf, filling, measuring, type ParquetColumn, raggedOf, type Taker } from "./parquet-columns.js";
 import { checking, checkPages, loadUnpackers } from "./parquet-pages.js";
 import { leafAt } from "./parquet-runs.js";
 import { writeParquet } from "./parquet-write.js";
@@ -38,7 +38,7 @@ async function parquetTable(input: InputFile, options: OpenFileOptions): Promise
   const { where } = input;
   const { parquetMetadata, parquetSchema } = await import("hyparquet");
   const metadata = await descriptionOf(input, options, parquetMetadata);
-  const { columns, losses } = columnsOf(parquetSchema(metadata), metadata);
+  const { columns: found, losses } = columnsOf(parquetSchema(metadata), metadata);
   const { row_groups: groups, num_rows } = metadata;
   const most = withLimits(options.limits).chunkBytes / 8;
   const counts = groups.map(({ num_rows: own }) => Number(own));
@@ -52,6 +52,12 @@ async function parquetTable(input: InputFile, options: OpenFileOptions): Promise
   const bytes = Float64Array.from(groups, bytesOf);
   const starts = [0];
   for (const count of counts) starts.push(starts.at(-1)! + count);
+  /** Values of one group of rows. */
+  const read = (group: number, takers: ReadonlyMap<string, Taker>, now: ReadOptions): Promise<void> =>
+    guarded(where, () =>
+      readGroup(input, metadata, group, starts[group]!, counts[group]!, takers, { limits: options.limits, ...now }),
+    );
+  const columns = await lookedAt(found, groups, read, options);
   const known = new Map(columns.map((column) => [column.info.name, column]));
   return {
     where,
@@ -59,24 +65,49 @@ async function parquetTable(input: InputFile, options: OpenFileOptions): Promise
     columns: columns.map(({ info }) => info),
     rows: total,
     losses,
-    async index() {
+    async index({ lists }, now) {
+      const ragged = new Map([...lists].filter((name) => known.get(name)?.isList).map((name) => [name, measuring()]));
+      if (ragged.size > 0) for (let group = 0; group < groups.length; group++) await read(group, ragged, now);
+      for (const [name, measured] of ragged)
+        known.set(name, raggedOf(known.get(name)!, Math.max(1, measured.longest())));
       return {
         types: new Map([...known].map(([name, { info }]) => [name, info])),
         rows: Uint32Array.from(counts),
         bytes,
         async read(piece, names, now) {
           const fills = new Map(names.map((name) => [name, filling(known.get(name)!, counts[piece]!, where)]));
-          await guarded(where, () =>
-            readGroup(input, metadata, piece, starts[piece]!, counts[piece]!, fills, {
-              limits: options.limits,
-              ...now,
-            }),
-          );
+          await read(piece, fills, now);
           return new Map([...fills].map(([name, fill]) => [name, fill.done(starts[piece]!)]));
         },
       };
     },
   };
+}
+
+const LOOKED_AT = 1 << 20;
+
+/**
+ * Counts cannot tell two lists of 2 from one of 1 and one of 3; in many rows it is no chance that they come out even. So of lists that seem to have
+ * one length the first group is read, where it is small.
+ */
+async function lookedAt(
+  columns: readonly ParquetColumn[],
+  groups: readonly RowGroup[],
+  read: (group: number, takers: ReadonlyMap<string, Taker>, options: ReadOptions) => Promise<void>,
+  options: ReadOptions,
+): Promise<readonly ParquetColumn[]> {
+  const group = groups.findIndex(({ num_rows }) => num_rows > 0n);
+  const small = (name: string): boolean =>
+    groups[group]!.columns.every(
+      ({ meta_data: meta }) => meta?.path_in_schema[0] !== name || Number(meta.total_compressed_size) <= LOOKED_AT,
+    );
+  const seen = columns.filter(
+    ({ info: { name, channels }, isList }) => isList && channels > 0 && group >= 0 && small(name),
+  );
+  if (seen.length === 0) return columns;
+  const looks = new Map(seen.map(({ info }) => [info.name, measuring()]));
+  await read(group, looks, options);
+  return columns.map((own) => (looks.get(own.info.name)?.isRagged(own.info) ? raggedOf(own, 0) : own));
 }
 
 const bytesOf = ({ columns }: RowGroup): number =>
@@ -132,7 +163,7 @@ async function readGroup(
   group: number,
   rowStart: number,
   rows: number,
-  fills: ReadonlyMap<string, ReturnType<typeof filling>>,
+  fills: ReadonlyMap<string, Taker>,
   options: ReadOptions,
 ): Promise<void> {
   const { where, size } = input;

@@ -6,7 +6,7 @@ import type { TableOptions } from "./types.js";
 
 export interface NamedColumn {
   readonly name: string;
-  /** Numbers in each row: more than one of columns of lists. */
+  /** Numbers in each row: more than one of columns of lists; 0 where these have different lengths, which only relationships may have. */
   readonly channels: number;
 }
 
@@ -40,6 +40,8 @@ const LIST_LINES = [
   ["pre_pt_position", "post_pt_position"],
 ] as const;
 
+/** What is said of a column of lists that is mapped to anything else, or to nothing. */
+export const RAGGED = "lists of different lengths, which only a relationship can hold";
 /** How a sentence about a column begins that cannot be read. */
 export const leftOut = (name: string): string => `the column ${name} is left out: `;
 
@@ -53,8 +55,13 @@ export function rolesOf(
   const known = new Map(columns.map((column) => [column.name, column]));
   const byLower = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
   const list = columns.map(({ name }) => name).join(", ");
-  const named = (name: string): NamedColumn => {
+  const named = (name: string, lists = false): NamedColumn => {
     const column = known.get(name);
+    if (column?.channels === 0 && !lists)
+      throw new InvalidInput(`${where}: the column ${name} has ${RAGGED}`, {
+        where,
+        hint: `Ids of other objects: --relationship ${name}=${name}`,
+      });
     if (column !== undefined) return column;
     const why = left.find((sentence) => sentence.startsWith(leftOut(name)));
     if (why !== undefined) throw new InvalidInput(`${where}: ${why}`, { where });
@@ -99,11 +106,11 @@ export function rolesOf(
 
   const id = idOf(given, byLower, named);
   const relationships = Object.entries(given.relationships ?? {}).map(([name, column]) => {
-    named(column);
+    named(column, true);
     return { name, column };
   });
   const taken = new Set([...ends.flat(), ...(id?.asked ? [id.name] : []), ...relationships.map((own) => own.column)]);
-  const rest = columns.filter(({ name }) => !taken.has(name)).map(({ name }) => name);
+  const rest = columns.filter(({ name, channels }) => channels > 0 && !taken.has(name)).map(({ name }) => name);
   const { properties } = given;
   const asked = properties?.map(({ name, dtype }) => ({
     name: named(name).name,

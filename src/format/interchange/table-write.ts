@@ -6,8 +6,11 @@
  * | points          | a vertex | id (object, where one has several points), axes, attributes, object.attributes    |
  * | lines           | a line   | id, start_x … end_x …, start.attributes, end.attributes, attributes of the object |
  * | everything else | a vertex | object, part, axes, attributes, object.attributes: what connects them is lost     |
+ *
+ * Relationships are columns by their own names; those with more than one id in a row are lists.
  */
 import { halfToNumber } from "../../bytes/half.js";
+import type { Json } from "../../bytes/json.js";
 import { I64, U64 } from "../../bytes/u64.js";
 import { Unsupported } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
@@ -20,6 +23,8 @@ export interface TableRows {
   /** The columns: numbers as they are, codes as what they stand for, float16 as float32. */
   readonly columns: readonly AttributeInfo[];
   readonly losses: string[];
+  /** The columns that are lists of what is there, of any length. */
+  readonly lists: ReadonlySet<string>;
   /** The values, in the order of the columns. */
   rows(): AsyncGenerator<{ readonly count: number; readonly columns: readonly Column[] }>;
   /** What has been handed out so far. */
@@ -38,12 +43,16 @@ export async function tableRows(
   const batches = data.batches({ ...options, batchVertices: most })[Symbol.asyncIterator]();
   const first = await batches.next();
   const losses: string[] = [];
-  const make = maker(data, first.done === true ? undefined : first.value, losses, single);
+  const related = new Set(namesOf(data.attributes.relationships));
+  const make = maker(data, first.done === true ? undefined : first.value, losses, single, related);
   let [vertices, objects] = [0, 0];
   const { columns } = make(emptyOf(data, first.done === true ? undefined : first.value));
+  const isList = ({ name, channels, dtype }: AttributeInfo): boolean =>
+    channels > 1 && related.has(name) && (dtype.kind === "int" || dtype.kind === "uint");
   return {
     columns: columns.map(({ info }) => info),
     losses,
+    lists: new Set(columns.filter(({ info }) => isList(info)).map(({ info }) => info.name)),
     counts: () => ({ vertices, objects }),
     async *rows() {
       try {
@@ -59,6 +68,19 @@ export async function tableRows(
       }
     },
   };
+}
+
+const namesOf = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+
+/** What is there in each row of a column, in `values` that are as they shall be written. */
+export function listsOf<T>({ info, values }: Column, as: ArrayLike<T>): T[][] {
+  const { channels, absent } = info;
+  return Array.from({ length: values.length / channels }, (_, row) => {
+    const list: T[] = [];
+    for (let at = row * channels; at < (row + 1) * channels; at++) if (values[at] !== absent) list.push(as[at]!);
+    return list;
+  });
 }
 
 /** The rows of a table in groups of so many, but the last: files are read by groups, and batches may be small. */
@@ -100,7 +122,13 @@ function emptyOf({ geometry, axes }: FileData, first: Batch | undefined): Batch 
   };
 }
 
-function maker(data: FileData, first: Batch | undefined, losses: string[], single: boolean): Make {
+function maker(
+  data: FileData,
+  first: Batch | undefined,
+  losses: string[],
+  single: boolean,
+  related: ReadonlySet<string>,
+): Make {
   const { geometry, schema, axes } = data;
   const seen = (infos: readonly AttributeInfo[], columns: Columns | undefined, what: string): AttributeInfo[] =>
     infos
@@ -123,7 +151,7 @@ function maker(data: FileData, first: Batch | undefined, losses: string[], singl
     ...(hasObjects ? [geometry === "points" && alone ? "id" : "object"] : []),
     ...(geometry === "points" ? [] : ["part"]),
   ];
-  return (batch) => vertexRows(batch, fixed, names, vertex, object);
+  return (batch) => vertexRows(batch, fixed, names, vertex, object, related);
 }
 
 const TEXTS: readonly string[] = ["string", "utf32", "bytes"];
@@ -138,6 +166,7 @@ function vertexRows(
   axes: readonly string[],
   vertex: readonly AttributeInfo[],
   object: readonly AttributeInfo[],
+  related: ReadonlySet<string>,
 ) {
   const { positions, dims, parts, objects, ids } = batch;
   const count = positions.length / dims;
@@ -152,6 +181,8 @@ function vertexRows(
     numbers.fill(number, parts[part], parts[part + 1]);
   }
   const taken = [...fixed, ...axes];
+  const known = [...taken, ...vertex.map(({ name }) => name)];
+  const titleOf = (name: string): string => (related.has(name) && !known.includes(name) ? name : `object.${name}`);
   return {
     count,
     columns: [
@@ -165,7 +196,7 @@ function vertexRows(
           count,
         ),
       ),
-      ...object.map((info) => ownersColumn(batch.objectColumns, info, `object.${info.name}`, owners)),
+      ...object.map((info) => ownersColumn(batch.objectColumns, info, titleOf(info.name), owners)),
     ],
   };
 }

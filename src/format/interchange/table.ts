@@ -8,18 +8,22 @@
  *
  * `id` is the column of ids where it has whole numbers, each once. Of points, other columns are attributes of vertices, and "object.size" is the
  * attribute `size` of objects; of lines they are attributes of objects, and "start.age" with "end.age" the attribute `age` of vertices.
+ *
+ * Lists of one length are so many channels. Lists of different lengths are read as relationships only: as wide as the longest, and where
+ * one has fewer ids the rest is absent.
  */
 import { type DataType, isFixed } from "../../bytes/dtype.js";
 import { halfToNumber } from "../../bytes/half.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
-import { Corrupt, InvalidInput } from "../../errors.js";
+import { Corrupt, InvalidInput, LimitExceeded } from "../../errors.js";
+import { withLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis, Columns, Positions, Schema } from "../../model/vectors.js";
 import type { Ids, Piece } from "../rows/row-source.js";
-import { type NamedColumn, type Roles, rolesOf } from "./table-roles.js";
+import { leftOut, type NamedColumn, RAGGED, type Roles, rolesOf } from "./table-roles.js";
 import { castColumn } from "./table-types.js";
 import type { FileContent, TableOptions } from "./types.js";
 
@@ -33,8 +37,16 @@ export interface Table {
   readonly header?: JsonObject | undefined;
   /** Columns that cannot be columns of values, in sentences. */
   readonly losses?: readonly string[] | undefined;
-  /** Finds out what is in these columns, and where rows are; `id` is the one of ids. */
-  index(names: readonly string[], id: string | undefined, options: ReadOptions): Promise<TableIndex>;
+  /** Finds out what is in these columns, and where rows are. */
+  index(wanted: Wanted, options: ReadOptions): Promise<TableIndex>;
+}
+
+export interface Wanted {
+  readonly names: readonly string[];
+  /** The column of ids. */
+  readonly id: string | undefined;
+  /** Columns that may have lists of different lengths. */
+  readonly lists: ReadonlySet<string>;
 }
 
 export interface TableIndex {
@@ -54,6 +66,8 @@ export function tableContent(table: Table, given: TableOptions = {}): FileConten
   const { ends, axes, relationships, left } = roles;
   const isLine = ends.length === 2;
   const losses = [...(table.losses ?? [])];
+  for (const { name, channels } of columns)
+    if (channels === 0 && !roles.names.includes(name)) losses.push(`${leftOut(name)}it has ${RAGGED}`);
   if (left.length > 0)
     losses.push(`the ${left.length === 1 ? "column" : "columns"} ${left.join(", ")}: others are named to be read`);
   const { scale, unit } = unitsOf(given, axes, where);
@@ -68,11 +82,27 @@ export function tableContent(table: Table, given: TableOptions = {}): FileConten
     vertices: rows === undefined ? undefined : ends.length * rows,
     objects: rows !== undefined && (isLine || roles.id?.asked === true) ? rows : undefined,
     async index(options) {
-      const index = await table.index(roles.names, roles.id?.name, options);
+      const lists = new Set(relationships.map(({ column }) => column));
+      const index = await table.index({ names: roles.names, id: roles.id?.name, lists }, options);
+      checkLists(index, lists, where, options);
       const ids = await idsOf(index, roles, isLine || relationships.length > 0, where, options);
       return mapped(index, roles, ids, scale, where);
     },
   };
+}
+
+/** Whether there is room for lists that are all as wide as the longest. */
+function checkLists({ types, rows }: TableIndex, lists: ReadonlySet<string>, where: string, { limits }: ReadOptions) {
+  const { chunkBytes } = withLimits(limits);
+  const most = rows.reduce((a, b) => Math.max(a, b), 0);
+  for (const name of lists) {
+    const { channels = 1 } = types.get(name) ?? {};
+    if (8 * channels * most > chunkBytes)
+      throw new LimitExceeded(
+        `${where}: the column ${name} has lists of up to ${channels} ids in ${most} rows, at most ${chunkBytes} bytes of them are read at once`,
+        { where },
+      );
+  }
 }
 
 function unitsOf({ units, resolution }: TableOptions, axes: readonly string[], where: string) {
@@ -235,6 +265,7 @@ function attributesOf(
     if (info === undefined || (info.dtype.kind !== "int" && info.dtype.kind !== "uint"))
       throw new InvalidInput(`${where}: the column ${column} should have ids of other objects as whole numbers`, {
         where,
+        hint: "Several are a list, in text such as [1, 2, 3].",
       });
     object.push({ info: { ...wide(info), name }, from: [column], relation: true });
   }
