@@ -31,6 +31,8 @@ export const kindPalettes: { readonly [name: string]: readonly number[] } = {
 export const ABSENT = 0x8a8a8a;
 /** For what nothing else says. */
 export const PLAIN = 0x6fb1e8;
+/** For what somebody picked: on dark and on light ground. */
+export const PICKED = 0xffb000;
 
 const NAMES: { readonly [name: string]: number } = {
   black: 0x000000,

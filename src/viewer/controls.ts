@@ -1,6 +1,7 @@
 /**
  * Hands on a camera: one button or finger turns, another button, a second finger or shift moves, the wheel or two fingers come
- * closer; a click picks. Keys: arrows turn, with shift they move; + and - come closer and go away; F shows everything.
+ * closer; a click picks. Keys: arrows turn, with shift they move; + and - come closer and go away; F shows everything, and
+ * Escape ends what a click began.
  */
 import { basisOf, type Camera, type Vector } from "../scene/camera.js";
 
@@ -8,6 +9,7 @@ interface Handled {
   camera: Camera;
   fit(): void;
   pick(x: number, y: number): Promise<unknown>;
+  choose(picked: undefined, layer: undefined): void;
 }
 
 const TURN = 0.4; // degrees per pixel
@@ -85,6 +87,7 @@ export function controls(canvas: HTMLCanvasElement, stage: Handled, failed: (err
       else if (event.key === "+" || event.key === "=") zoom(0.8);
       else if (event.key === "-") zoom(1.25);
       else if (event.key === "f" || event.key === "F") stage.fit();
+      else if (event.key === "Escape") stage.choose(undefined, undefined);
       else return;
       event.preventDefault();
     },

@@ -87,7 +87,7 @@ export class Stage {
     this.canvas.setAttribute("role", "application"); // keys belong to it
     this.canvas.setAttribute(
       "aria-label",
-      "The data in space: drag to turn, shift and drag to move, wheel to come closer; keys: arrows, +, -, F",
+      "The data in space: drag to turn, shift and drag to move, wheel to come closer; keys: arrows, +, -, F, Escape",
     );
     this.canvas.style.cssText =
       "position:absolute;inset:0;width:100%;height:100%;display:block;touch-action:none;outline-offset:-2px";
@@ -203,11 +203,21 @@ export class Stage {
       if (layer.kind !== "vectors") continue;
       const picked = await layer.object.pick(x, y);
       if (picked === undefined) continue;
-      this.#options.onPick?.(picked, layer);
+      this.choose(picked, layer);
       return picked;
     }
-    this.#options.onPick?.(undefined, undefined);
+    this.choose(undefined, undefined);
     return undefined;
+  }
+
+  /** Highlights what was picked or found, and nothing else; `onPick` is told. */
+  choose(picked: Picked | undefined, layer: VectorLayer | undefined): void {
+    for (const { kind, object } of this.layers) {
+      if (kind !== "vectors") continue;
+      const highlight = object === layer?.object ? (picked?.id ?? picked?.position) : undefined;
+      if (object.look.highlight !== highlight) object.set({ highlight });
+    }
+    this.#options.onPick?.(picked, layer);
   }
 
   /** The picture as it is, with its axes and scale bar, as a PNG file. */

@@ -21,9 +21,22 @@ import { type Colouring, colouringOf, Legend, plain } from "../../scene/colourin
 import { attributesOf } from "../../scene/dress.js";
 import { type Outline, outlineOf } from "../../scene/outline.js";
 import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
+import { onAbort } from "../../signal.js";
 import { boxesAt, shownBoxes } from "./boxes.js";
+import type { Drawing } from "./drawing.js";
+import { drawnObject } from "./highlight.js";
 import { batchOf, columnsOf, type Dress, firstPlace, grown, type Piece, pieceOf } from "./piece.js";
-import { type Boxes, BUDGET, firstLevel, levelFor, type PlannedLevel, plannedLevels, type Sample } from "./plan.js";
+import {
+  type Boxes,
+  BUDGET,
+  firstLevel,
+  levelFor,
+  type PlannedLevel,
+  plannedLevels,
+  type Sample,
+  sampleOf,
+} from "./plan.js";
+import { soonOf } from "./soon.js";
 import { Timeline } from "./timeline.js";
 import { sightOf, type View } from "./view.js";
 
@@ -64,8 +77,6 @@ export interface Status {
 }
 
 const MEMORY = 256 << 20;
-const SAMPLED = 4096;
-const SOON = 50; // ms
 const TOGETHER = 1 << 16; // vertices of a piece of what is read as a whole
 const MOST = 4; // times the budget, of what is read as a whole
 const UNTOLD = 1 << 19; // vertices, where nobody says how many there are
@@ -95,7 +106,11 @@ export class Engine {
   #wanted = "";
   #loading = false;
   #truncated = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #changed = soonOf(() => {
+    this.#options.onChange?.();
+    this.#options.onProgress?.(this.status());
+  });
+  readonly #leave: () => void;
 
   constructor(dataset: VectorDataset, options: EngineOptions = {}) {
     this.dataset = dataset;
@@ -104,7 +119,7 @@ export class Engine {
     ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset, this.outline));
     // A format may give the box of the centres of ellipsoids.
     this.#unbounded = boundsIn(dataset.bounds, this.axes) === undefined || this.outline === "ellipsoids";
-    options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
+    this.#leave = onAbort(options.signal, () => this.dispose());
   }
 
   get bounds(): Bounds {
@@ -133,6 +148,12 @@ export class Engine {
   boxes(): Promise<Float64Array> {
     const { signal } = new AbortController(); // they are few, and the next look needs them too
     return shownBoxes(this.pieces(), (level) => this.#boxesOf(level, signal));
+  }
+
+  /** An object by itself, in the colour of what is picked. */
+  async drawn(id: bigint): Promise<Drawing | undefined> {
+    await this.#prepare({});
+    return drawnObject(this.dataset, this.axes, id, this.#dress);
   }
 
   status(): Status {
@@ -175,7 +196,8 @@ export class Engine {
 
   dispose(): void {
     this.#work.abort();
-    clearTimeout(this.#timer);
+    this.#leave();
+    this.#changed.cancel();
     this.#pieces.clear();
     [this.#base, this.#detail] = [[], []];
   }
@@ -226,7 +248,7 @@ export class Engine {
     this.#detail = chosen?.chunks.map((chunk) => `${chosen.level}/${chunk}`) ?? [];
     if (chosen !== undefined) await this.#fetch(chosen.level, this.#detail, signal);
     this.#evict();
-    this.#changed();
+    this.#changed.now();
   }
 
   /** The first picture, with what joins its chunks; chunk by chunk where one of them is damaged. */
@@ -264,7 +286,7 @@ export class Engine {
       if (this.#truncated) break;
     }
     this.#base = keys;
-    this.#changed();
+    this.#changed.now();
   }
 
   /** The boxes of the chunks of a level, in the space that is drawn. */
@@ -282,7 +304,7 @@ export class Engine {
     const missing = keys.filter((key) => !this.#pieces.has(key) && !this.#damaged.has(key));
     for (const key of keys) this.#touch(key);
     const chunks = missing.map((key) => Number(key.slice(key.indexOf("/") + 1)));
-    if (chunks.length === 0) return this.#changed();
+    if (chunks.length === 0) return this.#changed.now();
     const source = await this.dataset.source(level, { signal });
     await this.#read(source, chunks, signal);
   }
@@ -300,7 +322,7 @@ export class Engine {
         const origin = corner.every(Number.isFinite) ? (corner as unknown as Vector) : middle(this.bounds);
         this.#put(pieceOf(`${source.level}/${tile.chunk}`, batch, this.axes, origin, this.#dress, tile.chunk));
         left.delete(tile.chunk);
-        this.#soon();
+        this.#changed.soon();
       }
     } catch (error) {
       if (signal.aborted || !(error instanceof OctavoError)) throw error;
@@ -363,35 +385,9 @@ export class Engine {
     this.#options.onProgress?.(this.status());
   }
 
-  /** Many pieces come at once: what is drawn changes a few times a second. */
-  #soon(): void {
-    this.#timer ??= setTimeout(() => this.#changed(), SOON);
-  }
-
-  #changed(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#options.onChange?.();
-    this.#options.onProgress?.(this.status());
-  }
-
   #failed(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#setLoading(false);
     this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
   }
-}
-
-/** Some vertices of what is there, evenly. */
-function sampleOf(pieces: readonly Piece[]): Sample {
-  const total = pieces.reduce((sum, { objects }) => sum + objects.length, 0);
-  const every = Math.max(1, Math.floor(total / SAMPLED));
-  const out: number[] = [];
-  let next = 0;
-  for (const { positions, origin, objects } of pieces) {
-    for (; next < objects.length; next += every)
-      for (let k = 0; k < 3; k++) out.push(positions[3 * next + k]! + origin[k]!);
-    next -= objects.length;
-  }
-  return Float64Array.from(out);
 }

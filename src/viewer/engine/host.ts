@@ -72,6 +72,7 @@ export function host(port: Port): void {
     pick: (at) => streamer!.pick(at),
     groups: () => streamer!.groups(),
     find: (id) => streamer!.find(id),
+    drawn: (id) => streamer!.drawn(id),
     exported: (what) => streamer!.exported(what),
   };
   const channel: Channel<PageSide> = connect(port, handlers);

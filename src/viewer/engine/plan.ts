@@ -6,6 +6,7 @@
  */
 import type { LevelOutline } from "../../model/vectors.js";
 import type { Bounds, Vector } from "../../scene/camera.js";
+import type { Piece } from "./piece.js";
 import { type Sight, sees } from "./view.js";
 
 /** What of a level is known to the plan. */
@@ -46,6 +47,22 @@ const FIRST = 80_000; // vertices that a first picture may have: about a megabyt
 /** The level of the first picture: the finest of few vertices, or the coarsest. */
 export function firstLevel(levels: readonly PlannedLevel[], budget: number): PlannedLevel {
   return levels.findLast(({ vertices }) => vertices <= Math.min(FIRST, budget)) ?? levels[0]!;
+}
+
+const SAMPLED = 4096;
+
+/** Some vertices of what is there, evenly. */
+export function sampleOf(pieces: readonly Piece[]): Sample {
+  const total = pieces.reduce((sum, { objects }) => sum + objects.length, 0);
+  const every = Math.max(1, Math.floor(total / SAMPLED));
+  const out: number[] = [];
+  let next = 0;
+  for (const { positions, origin, objects } of pieces) {
+    for (; next < objects.length; next += every)
+      for (let k = 0; k < 3; k++) out.push(positions[3 * next + k]! + origin[k]!);
+    next -= objects.length;
+  }
+  return Float64Array.from(out);
 }
 
 /** The chunks of a level that a view sees, nearest to its target first, and how far they are. */

@@ -2,7 +2,7 @@
  * What a page and the worker that reads for it say to each other (src/worker/channel.ts): the page is `RemoteStreamer`, the worker is
  * `host`. Drawings are handed over, everything else is copied.
  *
- *   page → worker   open, look, set, boxes, pick, groups, find, exported
+ *   page → worker   open, look, set, boxes, pick, groups, find, drawn, exported
  *   worker → page   news, slices, failed; fetch, pull and stop where the caller has a fetch of its own
  */
 import type { Schema } from "../../model/vectors.js";
@@ -12,6 +12,7 @@ import type { PortableError } from "../../worker/message.js";
 import type { SliceLook } from "../slices/engine.js";
 import type { SliceNews } from "../slices/remote.js";
 import type { VolumeAbout } from "../slices/streamer.js";
+import type { Drawing } from "./drawing.js";
 import type { EngineOptions, Status } from "./engine.js";
 import type { FetchSide } from "./fetch-bridge.js";
 import type { Found, NamedGroup } from "./found.js";
@@ -49,6 +50,7 @@ export type WorkerSide = {
   pick(at: Pointed): Promise<Picked | undefined>;
   groups(): Promise<readonly NamedGroup[]>;
   find(id: bigint): Promise<Found | undefined>;
+  drawn(id: bigint): Promise<Drawing | undefined>;
   exported(what: Exported): Promise<Uint8Array>;
 };
 

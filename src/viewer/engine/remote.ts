@@ -9,6 +9,7 @@ import type { Fetch } from "../../store/send.js";
 import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
 import { RemoteSlices, type SliceWorkerSide } from "../slices/remote.js";
+import type { Drawing } from "./drawing.js";
 import type { EngineOptions, Status } from "./engine.js";
 import { type FetchSide, fetchServer } from "./fetch-bridge.js";
 import type { Found, NamedGroup } from "./found.js";
@@ -150,6 +151,10 @@ export class RemoteStreamer implements Streamer {
 
   find(id: bigint): Promise<Found | undefined> {
     return this.#channel.call("find", id);
+  }
+
+  drawn(id: bigint): Promise<Drawing | undefined> {
+    return this.#channel.call("drawn", id);
   }
 
   exported({ as, query }: Exported): Promise<Uint8Array> {

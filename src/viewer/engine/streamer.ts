@@ -7,6 +7,8 @@ import type { Bounds } from "../../scene/camera.js";
 import type { Colouring, Legend } from "../../scene/colouring.js";
 import { type Outline, outlineOf } from "../../scene/outline.js";
 import type { Form } from "../../scene/shape.js";
+import { onAbort } from "../../signal.js";
+import type { Drawing } from "./drawing.js";
 import { Engine, type EngineOptions, type Filter, type Status } from "./engine.js";
 import { exported } from "./exported.js";
 import { type Found, foundObject, type NamedGroup, namedGroups } from "./found.js";
@@ -63,6 +65,8 @@ export interface Streamer {
   groups(): Promise<readonly NamedGroup[]>;
   /** An object by its id; undefined where there is none. */
   find(id: bigint): Promise<Found | undefined>;
+  /** An object by itself, in the colour of what is picked; undefined where there is none. */
+  drawn(id: bigint): Promise<Drawing | undefined>;
   /** A part of the data as a file of this kind. */
   exported(what: Exported): Promise<Uint8Array>;
   /** Ends every request, and gives back all that it holds. */
@@ -76,6 +80,7 @@ export class LocalStreamer implements Streamer {
   readonly #traffic: Traffic | undefined;
   readonly #step = packing();
   readonly #changes: Step[] = [];
+  readonly #leave: () => void;
   #packing: Promise<void> | undefined;
   #disposed = false;
 
@@ -91,7 +96,7 @@ export class LocalStreamer implements Streamer {
       onChange: () => this.#pack(),
       onProgress: () => this.#progress(),
     });
-    options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
+    this.#leave = onAbort(options.signal, () => this.dispose());
   }
 
   get axes(): readonly number[] {
@@ -152,12 +157,17 @@ export class LocalStreamer implements Streamer {
     return foundObject(this.#engine.dataset, this.#engine.axes, id);
   }
 
+  drawn(id: bigint): Promise<Drawing | undefined> {
+    return this.#engine.drawn(id);
+  }
+
   exported({ as, query }: Exported): Promise<Uint8Array> {
     return exported(this.#engine.dataset, as, query as Query);
   }
 
   dispose(): void {
     this.#disposed = true;
+    this.#leave();
     this.#engine.dispose();
     this.#changes.length = 0;
   }

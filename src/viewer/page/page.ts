@@ -34,10 +34,13 @@ const preparing = h("div", { className: "quiet", role: "status" });
 const list = h("div", { className: "layers" });
 const empty = h("div", { className: "empty" });
 const timeline = timelineCard();
-const picked = pickedCard((layer, id) => {
-  layer.object.set({ filter: { object: [id] } });
-  cards.get(layer)?.rebuild();
-  touched();
+const picked = pickedCard({
+  only(layer, id) {
+    layer.object.set({ filter: { object: [id] } });
+    cards.get(layer)?.rebuild();
+    touched();
+  },
+  close: () => stage?.choose(undefined, undefined),
 });
 const clipping = clipCard((next) => {
   clip = next;
@@ -54,7 +57,7 @@ function start(): Stage | undefined {
       worker: new URL("./worker.js", import.meta.url), // built beside the page
       background: GROUNDS[theme],
       onError: say,
-      onPick: (found, layer) => picked.show(found, layer?.kind === "vectors" ? layer : undefined),
+      onPick: picked.show,
       onChange: () => changed(),
     });
   } catch (error) {
@@ -114,7 +117,7 @@ function remove(layer: Layer): void {
   cards.delete(layer);
   urls.delete(layer);
   stage?.remove(layer);
-  picked.show(undefined, undefined);
+  if (layer.kind === "vectors" && layer.object.look.highlight !== undefined) stage?.choose(undefined, undefined);
   if (stage?.layers.length === 0) clip = undefined;
   tellEmpty();
   touched();
@@ -133,7 +136,7 @@ async function search(layer: VectorLayer, id: bigint): Promise<void> {
     say(`${layer.name} has no object ${id}.`, "note");
     return;
   }
-  picked.show(found, layer);
+  stage.choose(found, layer);
   stage.fit(undefined, undefined, found.bounds);
 }
 
@@ -221,6 +224,9 @@ panel.append(h("h1", {}, "Octavo"), ...sections.flatMap((section) => section ?? 
 place.append(empty);
 setTheme(theme);
 takeDrops(openings);
+addEventListener("keydown", ({ key, defaultPrevented }) => {
+  if (key === "Escape" && !defaultPrevented) stage?.choose(undefined, undefined);
+});
 addEventListener("hashchange", () => void restore().catch(say));
 void restore().catch(say);
 const says = (text: string): void => preparing.replaceChildren(text);

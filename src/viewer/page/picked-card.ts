@@ -9,8 +9,13 @@ export interface PickedCard {
   show(picked: Picked | undefined, layer: VectorLayer | undefined): void;
 }
 
-/** `only` has a layer show this object and no other. */
-export function pickedCard(only: (layer: VectorLayer, id: bigint) => void): PickedCard {
+export interface PickedActions {
+  /** Has a layer show this object and no other. */
+  only(layer: VectorLayer, id: bigint): void;
+  close(): void;
+}
+
+export function pickedCard({ only, close: ended }: PickedActions): PickedCard {
   const element = h("section", { label: "Picked", hidden: true });
   element.setAttribute("aria-live", "polite");
   function show(picked: Picked | undefined, layer: VectorLayer | undefined): void {
@@ -27,7 +32,7 @@ export function pickedCard(only: (layer: VectorLayer, id: bigint) => void): Pick
     const table = h("table");
     for (const [name, value] of rows) table.append(h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)));
     const alone = id === undefined ? undefined : button("Show only this", () => only(layer, id));
-    const close = button("Close", () => show(undefined, undefined));
+    const close = button("Close", ended);
     element.append(
       h("h2", {}, "Picked"),
       h("div", { className: "card" }, table, h("div", { className: "row" }, alone, close)),

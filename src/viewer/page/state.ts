@@ -17,8 +17,13 @@ export function readState({ hash, search }: { readonly hash: string; readonly se
   const urls = new URLSearchParams(search).getAll("url");
   if (hash.length < 2) return { layers: urls.map((url) => ({ url, look: {} })) };
   try {
+    const id = (text: unknown): bigint => BigInt(String(text).replace(/n$/, ""));
     const ids = (key: string, value: unknown): unknown =>
-      key === "object" && Array.isArray(value) ? value.map((id) => BigInt(String(id).replace(/n$/, ""))) : value;
+      key === "object" && Array.isArray(value)
+        ? value.map(id)
+        : key === "highlight" && !Array.isArray(value)
+          ? id(value)
+          : value;
     const state = JSON.parse(decodeURIComponent(hash.slice(1)), ids) as Partial<State>;
     if (!Array.isArray(state.layers)) return undefined;
     const layers = state.layers.filter((layer) => typeof layer?.url === "string" && typeof layer.look === "object");

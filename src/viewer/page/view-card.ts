@@ -16,6 +16,7 @@ const KEYS = [
   ["wheel, + and −, two fingers", "come closer, go away"],
   ["F, double click", "show everything"],
   ["click", "pick an object"],
+  ["Escape", "let it go"],
 ] as const;
 
 export interface ViewActions {

@@ -21,6 +21,8 @@ import {
   valuesOf,
 } from "../../scene/slice.js";
 import { channelAxis, type Volume, type VolumeLevel } from "../../scene/volume.js";
+import { onAbort } from "../../signal.js";
+import { soonOf } from "../engine/soon.js";
 import type { Traffic } from "../engine/source.js";
 import { Timeline } from "../engine/timeline.js";
 import { sightOf, type View } from "../engine/view.js";
@@ -80,7 +82,6 @@ interface Picture extends PlacedSlice {
 
 const MEMORY = 256 << 20;
 const TOGETHER = 16;
-const SOON = 50; // ms
 
 export class SliceEngine implements SliceStreamer {
   readonly volume: Volume;
@@ -100,14 +101,15 @@ export class SliceEngine implements SliceStreamer {
   #loading = false;
   #bytes = 0;
   #natural: readonly [number, number] | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #changed = soonOf(() => this.#options.onChange?.());
+  readonly #leave: () => void;
 
   constructor(volume: Volume, options: SliceEngineOptions = {}, traffic?: Traffic) {
     this.volume = volume;
     this.#traffic = traffic;
     this.about = aboutVolume(volume);
     this.#options = options;
-    options.signal?.addEventListener("abort", () => this.dispose(), { once: true });
+    this.#leave = onAbort(options.signal, () => this.dispose());
   }
 
   get bounds(): Bounds {
@@ -135,7 +137,7 @@ export class SliceEngine implements SliceStreamer {
     if ("channel" in change || this.labels !== before) this.#forget();
     for (const picture of this.#pictures) picture.stale = true;
     this.#asked = "";
-    this.#soon();
+    this.#changed.soon();
   }
 
   /** Reads what this view needs; resolves when it is there, or when another look took its place. */
@@ -185,7 +187,8 @@ export class SliceEngine implements SliceStreamer {
 
   dispose(): void {
     this.#turn++;
-    clearTimeout(this.#timer);
+    this.#leave();
+    this.#changed.cancel();
     this.#forget();
     this.#pictures = [];
   }
@@ -224,7 +227,7 @@ export class SliceEngine implements SliceStreamer {
 
   async #read(cells: readonly Cell[], turn: number): Promise<void> {
     this.#loading = true;
-    this.#changed();
+    this.#changed.now();
     const mine = (function* (engine: SliceEngine): Generator<Cell> {
       for (const cell of cells) if (engine.#turn === turn) yield cell;
     })(this);
@@ -232,7 +235,7 @@ export class SliceEngine implements SliceStreamer {
     if (this.#turn !== turn) return;
     this.#loading = false;
     this.#evict();
-    this.#changed();
+    this.#changed.now();
   }
 
   /** Makes it so that a brick is there; one that is under way already is waited for. */
@@ -284,7 +287,7 @@ export class SliceEngine implements SliceStreamer {
       if (brick.level > picture.level) picture.stale = true;
       else if (brick.level === picture.level) this.#paint(picture, brick, painter);
     }
-    this.#soon();
+    this.#changed.soon();
   }
 
   /** The natural range is that of the first look's coarse bricks, once all of them are there. */
@@ -322,17 +325,6 @@ export class SliceEngine implements SliceStreamer {
       this.#bytes -= values.byteLength;
       this.timeline.add("drop", { bytes: this.#bytes });
     }
-  }
-
-  /** Many bricks come at once: what is drawn changes a few times a second. */
-  #soon(): void {
-    this.#timer ??= setTimeout(() => this.#changed(), SOON);
-  }
-
-  #changed(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#options.onChange?.();
   }
 }
 

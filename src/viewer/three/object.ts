@@ -1,15 +1,9 @@
 /** A dataset as an object of three.js: it streams what its camera sees, and draws it. */
 import {
-  BufferAttribute,
-  BufferGeometry,
-  InstancedBufferAttribute,
-  InstancedBufferGeometry,
   type Matrix4,
-  Mesh,
   Object3D,
   OrthographicCamera,
   PerspectiveCamera,
-  Points,
   type ShaderMaterial,
   type Camera as ThreeCamera,
   Vector3,
@@ -21,6 +15,7 @@ import { isCategorical } from "../../scene/colouring.js";
 import { kindPalettes, kindStepsOf, paletteNamed, stepsOf } from "../../scene/palette.js";
 import { buffersOf, type Drawing } from "../engine/drawing.js";
 import type { Filter } from "../engine/engine.js";
+import { drawnPlace } from "../engine/highlight.js";
 import type { Step } from "../engine/packing.js";
 import type { Picked } from "../engine/picked.js";
 import type { Source } from "../engine/source.js";
@@ -28,6 +23,7 @@ import { LocalStreamer, type Streamer } from "../engine/streamer.js";
 import type { View } from "../engine/view.js";
 import { type StreamOptions, stream } from "../stream.js";
 import { type BoxLines, boxLines } from "./boxes.js";
+import { type Drawn, drawnOf, highlightOf } from "./drawn.js";
 import { materialFor, paletteTexture } from "./materials.js";
 
 /** How it looks; all of it can be changed later with `set`. */
@@ -50,6 +46,8 @@ export interface Look {
   readonly detail?: number | undefined;
   /** Whether the boxes of chunks, or of the nodes of an octree, are drawn around what is shown of them. */
   readonly boxes?: boolean | undefined;
+  /** An object by its id, or a place, that is drawn over the others in a colour of its own. */
+  readonly highlight?: bigint | Vector | undefined;
 }
 
 /** What an object understands besides. */
@@ -59,6 +57,7 @@ export interface VectorObjectOptions extends Look, Omit<StreamOptions, "color" |
 }
 
 const REACH = 6; // pixels
+const WIDER = 4; // pixels that what is highlighted has more
 const UPLOAD = 8 << 20; // bytes that go to the graphics card with one frame
 
 /** Add it to a scene, and call `update` whenever the camera has moved. Its units are those of the data. */
@@ -67,10 +66,11 @@ export class VectorObject extends Object3D {
   readonly engine: Streamer;
   readonly #options: VectorObjectOptions;
   readonly #material: ShaderMaterial;
-  readonly #drawn = new Map<number, Mesh | Points>();
+  readonly #drawn = new Map<number, Drawn>();
   readonly #waiting: Step[] = [];
   #look: Look;
   #boxes: BoxLines | undefined;
+  #highlight: Drawn | undefined;
   #boxed = false; // what is drawn has its boxes, or they are on their way
   #palette = "";
   #view: View | undefined;
@@ -83,7 +83,7 @@ export class VectorObject extends Object3D {
     this.#look = lookOf(options);
     this.engine = "look" in data ? data : new LocalStreamer(data, options);
     this.#material = materialFor(this.engine.form);
-    this.set({});
+    this.set(options.highlight === undefined ? {} : { highlight: options.highlight });
   }
 
   /** Of an address or of files: they are opened, read and decoded in a worker. */
@@ -115,6 +115,7 @@ export class VectorObject extends Object3D {
     uniforms.subset!.value = subset;
     this.#material.transparent = opacity < 1;
     this.#material.depthWrite = opacity >= 1;
+    if ("highlight" in change) this.#mark(change.highlight);
     this.#options.onChange?.();
   }
 
@@ -137,8 +138,11 @@ export class VectorObject extends Object3D {
     const [low, high] = kinds ? [0, 255] : (this.#look.range ?? [legend.low, legend.high]);
     uniforms.low!.value = Number.isFinite(low) ? low : 0;
     uniforms.high!.value = Number.isFinite(high) ? high : 1;
-    uniforms.pixelsPerUnit!.value = view.height / view.camera.span;
-    uniforms.screen!.value.set(view.width, view.height);
+    for (const material of [this.#material, ...(this.#highlight ? [this.#highlight.material] : [])]) {
+      material.uniforms.pixelsPerUnit!.value = view.height / view.camera.span;
+      material.uniforms.screen!.value.set(view.width, view.height);
+    }
+    if (this.#highlight !== undefined) this.#highlight.material.uniforms.mark!.value = (this.#look.mark ?? 2) + WIDER;
     return this.engine.look(view);
   }
 
@@ -175,6 +179,7 @@ export class VectorObject extends Object3D {
     this.#disposed = true;
     this.engine.dispose();
     this.#takeBoxes(undefined);
+    this.#takeHighlight(undefined);
     this.#waiting.length = 0;
     for (const id of [...this.#drawn.keys()]) this.#drop(id);
     this.#material.uniforms.palette!.value?.dispose();
@@ -204,17 +209,16 @@ export class VectorObject extends Object3D {
     if (!wanted) this.#takeBoxes(undefined);
     if (!wanted || this.#boxed) return;
     this.#boxed = true;
-    this.engine.boxes().then(
-      (boxes) => {
-        if (this.#look.boxes !== true || this.#disposed) return;
-        this.#takeBoxes(boxLines(boxes));
-        this.#options.onChange?.();
-      },
-      (error: Error) => {
-        if (!this.#disposed) this.#options.onError?.(error);
-      },
-    );
+    this.engine.boxes().then((boxes) => {
+      if (this.#look.boxes !== true || this.#disposed) return;
+      this.#takeBoxes(boxLines(boxes));
+      this.#options.onChange?.();
+    }, this.#failed);
   }
+
+  readonly #failed = (error: Error): void => {
+    if (!this.#disposed) this.#options.onError?.(error);
+  };
 
   #takeBoxes(boxes: BoxLines | undefined): void {
     this.#boxes?.geometry.dispose();
@@ -233,49 +237,35 @@ export class VectorObject extends Object3D {
   }
 
   #draw(drawing: Drawing): void {
-    const geometry = geometryOf(drawing);
-    const drawn = drawing.form === "points" ? new Points(geometry, this.#material) : new Mesh(geometry, this.#material);
-    drawn.position.set(...drawing.origin);
-    drawn.frustumCulled = false;
-    drawn.onBeforeRender = () => {
-      const { direct, clipMin, clipMax } = this.#material.uniforms;
-      const { clip } = this.#look;
-      direct!.value = drawing.direct ? 1 : 0;
-      clipMin!.value.set(...cornerOf(clip?.min, drawing.origin, -FAR));
-      clipMax!.value.set(...cornerOf(clip?.max, drawing.origin, FAR));
-      this.#material.uniformsNeedUpdate = true;
-    };
+    const drawn = drawnOf(drawing, this.#material, () => this.#look.clip);
     this.#drawn.set(drawing.id, drawn);
     this.add(drawn);
+  }
+
+  /** An object is read for it, and shown when it has come; a place is there at once. */
+  #mark(wanted: Look["highlight"]): void {
+    this.#takeHighlight(undefined);
+    const come = (drawing: Drawing | undefined): void => {
+      if (drawing === undefined || this.#disposed || this.#look.highlight !== wanted) return;
+      this.#takeHighlight(highlightOf(drawing, () => this.#look.clip));
+      this.#options.onChange?.();
+    };
+    if (typeof wanted === "bigint") this.engine.drawn(wanted).then(come, this.#failed);
+    else come(wanted && drawnPlace(wanted));
+  }
+
+  #takeHighlight(highlight: Drawn | undefined): void {
+    this.#highlight?.geometry.dispose();
+    this.#highlight?.material.dispose();
+    this.#highlight?.removeFromParent();
+    this.#highlight = highlight;
+    if (highlight !== undefined) this.add(highlight);
   }
 }
 
 /** What of these options says how it looks. */
-function lookOf({ mark, opacity, color, palette, range, subset, clip, filter, detail, boxes }: Look): Look {
-  return { mark, opacity, color, palette, range, subset, clip, filter, detail, boxes };
-}
-
-const FAR = 3.4e38;
-
-/** A corner of the clipping box, relative to the origin of what is drawn. */
-const cornerOf = (corner: Vector | undefined, origin: Vector, far: number): [number, number, number] =>
-  corner === undefined ? [far, far, far] : [corner[0] - origin[0], corner[1] - origin[1], corner[2] - origin[2]];
-
-/** Of lines each is an instance of one rectangle; `corner.x` says which end, `corner.y` which side. */
-function geometryOf({ form, columns, index }: Drawing): BufferGeometry {
-  if (form !== "lines") {
-    const geometry = new BufferGeometry();
-    for (const { name, width, values } of columns) geometry.setAttribute(name, new BufferAttribute(values, width));
-    if (index !== undefined) geometry.setIndex(new BufferAttribute(index, 1));
-    return geometry;
-  }
-  const geometry = new InstancedBufferGeometry();
-  geometry.setAttribute("corner", new BufferAttribute(Float32Array.of(0, -1, 1, -1, 1, 1, 0, 1), 2));
-  geometry.setIndex([0, 1, 2, 0, 2, 3]);
-  for (const { name, width, values } of columns)
-    geometry.setAttribute(name, new InstancedBufferAttribute(values, width));
-  geometry.instanceCount = columns[0]!.values.length / columns[0]!.width;
-  return geometry;
+function lookOf({ mark, opacity, color, palette, range, subset, clip, filter, detail, boxes, highlight }: Look): Look {
+  return { mark, opacity, color, palette, range, subset, clip, filter, detail, boxes, highlight };
 }
 
 /** What a camera of three.js sees of a dataset with these bounds, whose space lies so in the world. */
