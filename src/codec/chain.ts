@@ -45,13 +45,13 @@ export interface ChunkCodec {
 const standard = codecRegistry();
 
 export const CodecChain = {
-  /** With `decodeOnly`, what only encoding needs is left out. */
+  /** With `decodeOnly`, what only encoding needs is left out; with `onDemand`, what most of it never needs. */
   async load(
     specs: readonly CodecSpec[],
     registry: CodecRegistry = standard,
-    { decodeOnly = false }: { readonly decodeOnly?: boolean } = {},
+    use: Omit<LoadContext, "chain"> = {},
   ): Promise<CodecChain> {
-    const context: LoadContext = { decodeOnly, chain: (list) => chain(list) };
+    const context: LoadContext = { ...use, chain: (list) => chain(list) };
     const chain = (list: readonly CodecSpec[]): Promise<Codec[]> =>
       Promise.all(
         list.map(async ({ name, configuration }) => (await registry.find(name)).load(configuration, context)),

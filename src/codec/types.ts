@@ -102,4 +102,6 @@ export interface LoadContext {
   chain(specs: readonly CodecSpec[]): Promise<readonly Codec[]>;
   /** Nothing will be encoded: what only that needs is not loaded. */
   readonly decodeOnly?: boolean | undefined;
+  /** Whoever encodes loads what is missed then (`withMissingCode`). */
+  readonly onDemand?: boolean | undefined;
 }

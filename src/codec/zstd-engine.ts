@@ -55,8 +55,6 @@ export function kernelZstd(kernel: Kernel, other: ZstdEngine | undefined): ZstdE
 
 /** Beyond this a frame is another's: the kernel's memory never shrinks. */
 const LARGE = 16 << 20;
-/** Below this a table of codes is too much. */
-const SHORT = 256;
 /** Levels up to which time counts for more than size. */
 const FAST = 3;
 
@@ -64,15 +62,26 @@ const FAST = 3;
  * Encodes numbers in the kernel, of which no more than a part repeats (coordinates, measured values): about as small as another makes them at
  * these levels, in a half to a third of the time. The rest is for the other.
  */
-export function numberZstd(kernel: ZstdEncodeKernel, { compress }: ZstdEngine): ZstdEngine["compress"] {
+export function numberZstd(kernel: ZstdEncodeKernel, compress: ZstdEngine["compress"]): ZstdEngine["compress"] {
   return (bytes, level, checksum) => {
-    if (level > FAST || bytes.length < SHORT || bytes.length > LARGE) return compress(bytes, level, checksum);
+    if (level > FAST || bytes.length === 0 || bytes.length > LARGE) return compress(bytes, level, checksum);
     const { memory, start, zstdFrame } = kernel.reserve(2 * bytes.length + slack + (1 << 19));
     if (zstdFrame === undefined) return compress(bytes, level, checksum);
     const to = start + bytes.length + slack;
     memory.set(bytes, start);
     const size = zstdFrame(start, bytes.length, to, checksum ? 1 : 0);
     return size === 0 ? compress(bytes, level, checksum) : memory.slice(to, to + size);
+  };
+}
+
+/** The encoder of another, which is loaded when something is for it: whoever encodes must know of `withMissingCode`. */
+export function laterZstd(load: () => Promise<ZstdEngine>): ZstdEngine["compress"] {
+  let other: ZstdEngine | undefined;
+  return (bytes, level, checksum) => {
+    if (other !== undefined) return other.compress(bytes, level, checksum);
+    throw missingCode("a zstd frame needs an encoder that is not loaded", async () => {
+      other = await load();
+    });
   };
 }
 

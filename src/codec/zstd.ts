@@ -11,7 +11,7 @@ import { booleanOption, integerOption } from "./options.js";
 import { outputRoom } from "./output.js";
 import { placeFor } from "./room.js";
 import type { CodecEntry, Into } from "./types.js";
-import { kernelZstd, nativeZstd, numberZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
+import { kernelZstd, laterZstd, nativeZstd, numberZstd, wasmZstd, type ZstdEngine } from "./zstd-engine.js";
 import { scanZstd } from "./zstd-frame.js";
 
 export interface Zstd {
@@ -22,17 +22,29 @@ export interface Zstd {
 }
 
 let decoder: Promise<ZstdEngine> | undefined;
+let encoder: Promise<ZstdEngine> | undefined;
 let loaded: Promise<Zstd> | undefined;
+let later: Promise<Zstd> | undefined;
 
 /** To encode, too. */
 export function loadZstd(): Promise<Zstd> {
-  loaded ??= loadEncoder();
+  loaded ??= loadOther().then(({ compress }) => withEncoder(compress));
   return loaded;
 }
 
-async function loadEncoder(): Promise<Zstd> {
-  const [other, { decompress }, { loadZstdEncodeKernel }] = await Promise.all([
-    nativeZstd() ?? wasmZstd(),
+/** The same, without what most numbers never need: it is loaded where that is missed (`withMissingCode`). */
+export function loadZstdOnDemand(): Promise<Zstd> {
+  later ??= withEncoder(laterZstd(loadOther));
+  return later;
+}
+
+function loadOther(): Promise<ZstdEngine> {
+  encoder ??= Promise.resolve(nativeZstd() ?? wasmZstd());
+  return encoder;
+}
+
+async function withEncoder(other: ZstdEngine["compress"]): Promise<Zstd> {
+  const [{ decompress }, { loadZstdEncodeKernel }] = await Promise.all([
     loadDecoder(),
     import("../kernel/zstd-encode.js"),
   ]);
@@ -78,10 +90,10 @@ export function zstdWith(engine: ZstdEngine): Zstd {
 
 export const zstdCodec: CodecEntry = {
   name: "zstd",
-  async load(configuration, { decodeOnly }) {
+  async load(configuration, { decodeOnly, onDemand }) {
     const level = integerOption(configuration, "zstd", "level", [-131072, 22], 0);
     const checksum = booleanOption(configuration, "zstd", "checksum", false);
-    const zstd = await (decodeOnly === true ? loadZstdDecoder() : loadZstd());
+    const zstd = await (decodeOnly === true ? loadZstdDecoder() : onDemand === true ? loadZstdOnDemand() : loadZstd());
     return {
       kind: "bytes-bytes",
       decode: zstd.decompress,

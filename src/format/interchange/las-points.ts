@@ -66,13 +66,16 @@ function differences(points: Uint8Array, count: number, pointBytes: number): Uin
   const step = pointBytes / Words.BYTES_PER_ELEMENT;
   const words = new Words(buffer as ArrayBuffer, byteOffset, count * step);
   const found = new Words(step);
-  for (let word = 12 / Words.BYTES_PER_ELEMENT; word < step; word++) {
-    const first = words[word]!;
-    let bits = 0;
-    for (let at = word; at < words.length; at += step) bits |= words[at]! ^ first;
-    found[word] = bits;
-  }
+  for (let word = 12 / Words.BYTES_PER_ELEMENT; word < step; word++) found[word] = bitsThatDiffer(words, word, step);
   return new Uint8Array(found.buffer);
+}
+
+/** A loop by itself, as all here that go over points: what comes after one would be compiled again and again. */
+function bitsThatDiffer(words: Uint8Array | Uint16Array | Uint32Array, from: number, step: number): number {
+  const first = words[from]!;
+  let bits = 0;
+  for (let at = from; at < words.length; at += step) bits |= words[at]! ^ first;
+  return bits;
 }
 
 function columnOf(
@@ -91,7 +94,7 @@ function columnOf(
   const varies = differ.subarray(start, start + width).some((own) => ((own >> shift) & mask) !== 0);
   const data = varies ? fieldOf(bytes, count, pointBytes, start, width) : repeated(row, count, constants);
   if (bits !== undefined) {
-    if (varies) for (let i = 0; i < count; i++) data[i] = (data[i]! >> shift) & mask;
+    if (varies) shiftAll(data, count, shift, mask);
     return { info, values: data };
   }
   const values = typed({ shape: [count * channels], dtype: stored, data });
@@ -99,6 +102,10 @@ function columnOf(
   const scaled = new Float64Array(count * channels);
   for (let i = 0; i < scaled.length; i++) scaled[i] = Number(values[i]) * scale[i % channels]! + offset![i % channels]!;
   return { info, values: scaled };
+}
+
+function shiftAll(data: Uint8Array, count: number, shift: number, mask: number): void {
+  for (let i = 0; i < count; i++) data[i] = (data[i]! >> shift) & mask;
 }
 
 function repeated(row: Uint8Array, count: number, constants: Constants): Uint8Array {

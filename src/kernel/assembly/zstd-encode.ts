@@ -12,6 +12,7 @@ const BLOCK: usize = 1 << 17;
 // Of 96 words, those that have come before: up to a few nothing is looked for, beyond many another encoder looks longer.
 const FEW: u32 = 3;
 const MANY: u32 = 64;
+const LEAST: u32 = 64; // bytes below which no codes are worth their table
 const HEAD: u32 = 8; // bytes before what is one byte again and again
 const SLOTS_LOG = 14;
 const slots = memory.data(65536, 16); // 2 ** SLOTS_LOG words
@@ -20,7 +21,7 @@ const counts = memory.data(4096, 16); // four tables of 256, so that equal bytes
 /** The frame of `size` bytes, with a checksum where that is 1, and how many bytes it has; 0 where most of it repeats. */
 export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i32 {
   const constant = size > 2 * HEAD && isConstant(src + HEAD, size - HEAD);
-  const again: u32 = constant ? 0 : repeats(src, size);
+  const again: u32 = constant || size < LEAST ? 0 : repeats(src, size);
   if (again > MANY) return 0;
   const searched = again > FEW;
   if (searched) startSearch(size);
@@ -49,7 +50,7 @@ export function zstdFrame(src: usize, size: usize, dst: usize, checksum: u32): i
 
 /** One block with its header, raw where its type says so or it would not be smaller. */
 function writeBlock(start: usize, src: usize, size: u32, dst: usize, type: u32, searched: bool, last: bool): u32 {
-  let packed: u32 = type === 1 ? 1 : type === 0 || size < 64 ? 0 : block(start, src, size, dst + 3, searched);
+  let packed: u32 = type === 1 ? 1 : type === 0 || size < LEAST ? 0 : block(start, src, size, dst + 3, searched);
   const own: u32 = packed === 0 ? 0 : type;
   const header = ((own === 2 ? packed : size) << 3) | (own << 1) | (last ? 1 : 0);
   if (own === 1) store<u8>(dst, load<u8>(src), 3);
@@ -98,7 +99,7 @@ function block(start: usize, src: usize, size: u32, dst: usize, searched: bool):
 
 /** Literals as Huffman codes, one byte, or as they are. */
 function writeLiterals(src: usize, size: u32, dst: usize): u32 {
-  if (size >= 64) {
+  if (size >= LEAST) {
     const packed = huffman(src, size, dst);
     if (packed > 0) return packed;
   }

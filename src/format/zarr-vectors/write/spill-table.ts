@@ -3,9 +3,9 @@
  * buckets in each, so that a count takes a byte or two instead of 16, and is looked for from the nearest mark.
  *
  * | counts          | of each bucket, 7 bits in a byte, the lowest first; the highest bit says that more follow |
- * | marks, offsets  | of every 64th bucket: where its count is, and where its rows begin                         |
+ * | marks, offsets  | of every 16th bucket: where its count is, and where its rows begin                         |
  */
-const STEP = 64;
+const STEP = 16;
 
 export const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 

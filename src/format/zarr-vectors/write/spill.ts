@@ -35,8 +35,15 @@ export interface Bucket {
 export interface Spool {
   /** A column for each width, `segments.rows` rows each. They may be used again once the promise settles. */
   add(columns: readonly Uint8Array[], segments: Segments): Promise<void>;
-  /** The rows of these buckets, in ascending order of numbers. Nothing is added afterwards. */
-  read(buckets: ArrayLike<number>): Promise<Bucket[]>;
+  /** Which columns have the same row everywhere. Nothing is added afterwards. */
+  constant(): Promise<readonly boolean[]>;
+  /** The rows of these buckets, in ascending order of numbers; in memory that is used again, if there is some. Nothing is added afterwards. */
+  read(buckets: ArrayLike<number>, room?: Room): Promise<Bucket[]>;
+}
+
+/** Memory for what is read, which grows as it is needed: what was there before is gone. */
+export interface Room {
+  bytes: Uint8Array;
 }
 
 interface Source {
@@ -100,6 +107,13 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
       run.bytes = undefined;
     }
   }
+  /** Nothing comes any more. */
+  const end = (): Promise<void> =>
+    inTurn(async () => {
+      await flushWaiting();
+      waiting.free();
+      one = new Uint8Array();
+    });
   async function flushWaiting(): Promise<void> {
     scratch.held -= waiting.rows * rowBytes;
     await flush(waiting.source());
@@ -117,56 +131,67 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
         waiting.add(columns, segments);
         scratch.held += bytes;
       }),
-    async read(buckets) {
-      await inTurn(async () => {
-        await flushWaiting();
-        waiting.free();
-        one = new Uint8Array();
-      });
-      const rows = new Float64Array(buckets.length);
-      const parts = new Uint32Array(buckets.length); // runs that have rows of each
-      for (const { table } of runs)
-        for (let i = 0; i < rows.length; i++) {
-          if (table.find(buckets[i]!).rows === 0) continue;
-          rows[i]! += table.rows;
+    async constant() {
+      await end();
+      return widths.map((_, c) => sameIn(runs, c) !== undefined);
+    },
+    async read(buckets, again = { bytes: NONE }) {
+      await end();
+      const { length } = buckets;
+      const found = new Float64Array(2 * runs.length * length); // rows of each bucket in each run, and where they begin
+      const rows = new Float64Array(length);
+      const parts = new Uint32Array(length); // runs that have rows of each
+      for (let r = 0, at = 0; r < runs.length; r++)
+        for (let i = 0; i < length; i++, at += 2) {
+          const { rows: own, offset } = runs[r]!.table.find(buckets[i]!);
+          found[at] = own;
+          found[at + 1] = offset;
+          if (own === 0) continue;
+          rows[i]! += own;
           parts[i]!++;
         }
-      const same = widths.map((_, c) => sameIn(runs, c));
       // What lies in one run is looked at where it lies; else there is room for all of it, and no piece outlives its copying.
-      const found = Array.from(rows, (count, i): Uint8Array[] =>
+      const same = widths.map((_, c) => sameIn(runs, c));
+      const copied = without(widths, same);
+      let size = 0;
+      for (let i = 0; i < length; i++) if (parts[i]! > 1) size += sizeOf(rows[i]!, copied);
+      if (again.bytes.length < size) again.bytes = room(Uint8Array, size);
+      let free = 0;
+      const columns = Array.from(rows, (count, i): Uint8Array[] =>
         widths.map((width, c) => {
           if (same[c] !== undefined) return repeat(c, same[c], count);
-          return room(Uint8Array, parts[i] === 1 ? 0 : count * width);
+          if (parts[i]! <= 1) return NONE;
+          const own = again.bytes.subarray(free, free + count * width);
+          free += padded(count * width);
+          return own;
         }),
       );
-      const filled = new Float64Array(buckets.length);
-      const counts = new Float64Array(buckets.length); // of the run under way
-      for (const run of runs)
-        for (let from = 0, to = 0; from < buckets.length; from = to) {
+      const filled = new Float64Array(length);
+      for (let r = 0; r < runs.length; r++)
+        for (let from = 0, to = 0; from < length; from = to) {
           // What lies together is read together.
-          const start = run.table.find(buckets[from]!).offset;
+          const { table, same: sameHere, bytes: held, key } = runs[r]!;
+          const start = found[2 * (r * length + from) + 1]!;
           let end = start;
-          for (to = from; to < buckets.length && (to === from || run.table.find(buckets[to]!).offset === end); to++) {
-            counts[to] = run.table.rows;
-            end += sizeOf(run.table.rows, run.table.widths);
-          }
+          for (to = from; to < length && (to === from || found[2 * (r * length + to) + 1] === end); to++)
+            end += sizeOf(found[2 * (r * length + to)]!, table.widths);
           const bytes =
-            run.bytes?.subarray(start, end) ?? (end === start ? NONE : await scratch.get(run.key, start, end - start));
+            held?.subarray(start, end) ?? (end === start ? NONE : await scratch.get(key, start, end - start));
           for (let i = from, at = 0; i < to; i++) {
-            const count = counts[i]!;
+            const count = found[2 * (r * length + i)]!;
             if (count === 0) continue;
             for (let c = 0; c < widths.length; c++) {
               if (same[c] !== undefined) continue;
-              const row = run.same[c];
+              const row = sameHere[c];
               const piece = row === undefined ? bytes.subarray(at, at + count * widths[c]!) : repeat(c, row, count);
-              if (parts[i] === 1) found[i]![c] = piece;
-              else found[i]![c]!.set(piece, filled[i]! * widths[c]!);
+              if (parts[i] === 1) columns[i]![c] = piece;
+              else columns[i]![c]!.set(piece, filled[i]! * widths[c]!);
               if (row === undefined) at += padded(count * widths[c]!);
             }
             filled[i]! += count;
           }
         }
-      return found.map((columns, i) => ({ rows: rows[i]!, columns }));
+      return columns.map((own, i) => ({ rows: rows[i]!, columns: own }));
     },
   };
 }
@@ -177,16 +202,24 @@ const NONE = new Uint8Array();
 const without = (widths: readonly number[], same: Run["same"]): number[] =>
   widths.map((width, c) => (same[c] === undefined ? width : 0));
 
-/** The row that all rows of a column are; undefined where they differ, or are no words nor parts of one. */
+/** The row that all rows of a column are; undefined where they differ. */
 function sameRow(column: Uint8Array, { starts, rows }: Segments, width: number): Uint8Array | undefined {
-  const [from, to] = [(starts?.[0] ?? 0) * width, rows * width];
-  if ((4 % width !== 0 && width % 4 !== 0) || (column.byteOffset + from) % 4 !== 0) return undefined;
-  const words = new Int32Array(column.buffer, column.byteOffset + from, (to - from) >> 2);
-  const back = Math.max(1, width >> 2);
-  for (let w = back; w < words.length; w++) if (words[w] !== words[w - back]) return undefined;
-  const isRow = (byte: number, i: number): boolean => byte === column[from + (i % width)];
-  const [first, rest] = [column.subarray(from, from + 4 * back), column.subarray(from + 4 * words.length, to)];
-  return first.every(isRow) && rest.every(isRow) ? column.slice(from, from + width) : undefined;
+  const own = column.subarray((starts?.[0] ?? 0) * width, rows * width);
+  const words = width % 4 === 0 ? width >> 2 : 4 % width === 0 ? 1 : 0;
+  let at = width; // bytes up to here are known to be the row again and again
+  if (words > 0 && own.byteOffset % 4 === 0 && own.length >= 4 * words) {
+    if (differs(own.subarray(0, 4 * words), width, width)) return undefined;
+    const all = new Int32Array(own.buffer, own.byteOffset, own.length >> 2);
+    if (differs(all, words, words)) return undefined;
+    at = 4 * all.length;
+  }
+  return differs(own, width, Math.max(at, width)) ? undefined : own.slice(0, width);
+}
+
+/** Whether an element, from this one on, is another than `back` before. A loop by itself: what comes after it would be compiled again and again. */
+function differs(values: Uint8Array | Int32Array, back: number, from: number): boolean {
+  for (let i = from; i < values.length; i++) if (values[i] !== values[i - back]) return true;
+  return false;
 }
 
 const startsWith = (bytes: Uint8Array, row: Uint8Array): boolean => row.every((byte, i) => bytes[i] === byte);

@@ -5,6 +5,7 @@
 import type { DataType } from "../../../bytes/dtype.js";
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { CodecChain } from "../../../codec/chain.js";
+import { withMissingCode } from "../../../codec/on-demand.js";
 import type { BytesCodec, CodecSpec } from "../../../codec/types.js";
 import type { NdArray } from "../../../model/array.js";
 import { forEachConcurrent } from "../../../model/concurrent.js";
@@ -79,7 +80,7 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
         describeArray({ shape, dtype: BLOBS, chunkShape: shape.map(() => 1), shardShape: shard, codecs, attributes });
       const compress = await compressor(codecs);
       const encode = (payload: Uint8Array): Uint8Array => compress(payload, true);
-      const index = shard && (await loadCodec(describe({}))).shard!.index;
+      const index = shard && (await loadCodec(describe({}), { decodeOnly: true })).shard!.index;
       const single = shape.map(() => 1);
       const keyOf = (chunk: number): string => `${path}/c/${shardAt(grid, chunk, shard ?? single).join("/")}`;
       const inShard = shard && strides(shard);
@@ -91,18 +92,19 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
         missing.set(keyOf(chunk), (missing.get(keyOf(chunk)) ?? 0) + 1);
       return {
         async put(chunks, payloads) {
+          const keys = Array.from(chunks, keyOf);
+          const cellOf = (payload: Uint8Array, i: number): Uint8Array | undefined =>
+            payload.length > 0 && isWanted(keys[i]!) ? encode(payload) : undefined;
+          const encoded = await withMissingCode(() => payloads.map(cellOf));
           const shards = waits ? waiting : new Map<string, (Uint8Array | undefined)[]>();
-          const keys: [string, () => Uint8Array][] = [];
+          const values: [string, () => Uint8Array][] = [];
           for (let i = 0; i < chunks.length; i++) {
-            const chunk = chunks[i]!;
-            const payload = payloads[i]!;
-            const key = keyOf(chunk);
+            const [chunk, key, bytes] = [chunks[i]!, keys[i]!, encoded[i]];
             if (waits) missing.set(key, missing.get(key)! - 1);
-            if (payload.length === 0) continue;
-            stored.push(coords.subarray(chunk * dims, (chunk + 1) * dims).join("."));
-            if (!isWanted(key)) continue;
+            if (payloads[i]!.length > 0) stored.push(coords.subarray(chunk * dims, (chunk + 1) * dims).join("."));
+            if (bytes === undefined) continue;
             if (shard === undefined) {
-              keys.push([key, () => encode(payload)]);
+              values.push([key, () => bytes]);
               continue;
             }
             let cells = shards.get(key);
@@ -114,14 +116,14 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
               (sum, step, axis) => sum + step * ((coords[chunk * dims + axis]! - origin[axis]!) % shard[axis]!),
               0,
             );
-            cells[place] = encode(payload);
+            cells[place] = bytes;
           }
           for (const [key, cells] of shards) {
             if (waits && missing.get(key)! > 0) continue;
             shards.delete(key);
-            keys.push([key, () => index!.join(cells)]);
+            values.push([key, () => index!.join(cells)]);
           }
-          await forEachConcurrent(keys, 8, ([key, bytes]) => put(key, bytes()));
+          await forEachConcurrent(values, 8, ([key, bytes]) => put(key, bytes()));
         },
         async finish(attributes) {
           for (const [key, cells] of waiting) await put(key, index!.join(cells)); // where chunks never came
@@ -161,7 +163,9 @@ export function arraysIn(store: Store, at: Prefix, plan: Plan, signal: AbortSign
       for (let from = 0; from < count; from += size) {
         const to = Math.min(count, from + size);
         const key = `${path}/c/${from / size}`;
-        if (isWanted(key)) await put(key, compress(await chunk(from, to, size)));
+        if (!isWanted(key)) continue;
+        const bytes = await chunk(from, to, size);
+        await put(key, await withMissingCode(() => compress(bytes)));
       }
       await finish(path, describeArray({ shape: [count], dtype: BLOBS, chunkShape: [size], codecs, attributes }));
     },
@@ -182,9 +186,9 @@ function chainFor({ codecs = "zstd", checksums = true }: Plan, dtype: DataType):
 
 let room = new Uint8Array(1 << 16); // for cells on their way through codecs: fresh memory costs more than the copy
 
-/** What the codecs after the first make of bytes, or of the cell that has them. */
+/** What the codecs after the first make of bytes, or of the cell that has them, where nothing is missing that is loaded on demand. */
 async function compressor(codecs: readonly CodecSpec[]): Promise<(bytes: Uint8Array, cell?: boolean) => Uint8Array> {
-  const chain = (await CodecChain.load(codecs)).codecs.filter(
+  const chain = (await CodecChain.load(codecs, undefined, { onDemand: true })).codecs.filter(
     (codec): codec is BytesCodec => codec.kind === "bytes-bytes",
   );
   const through = (bytes: Uint8Array): Uint8Array => chain.reduce((stage, codec) => codec.encode(stage), bytes);

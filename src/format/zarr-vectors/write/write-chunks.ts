@@ -12,7 +12,7 @@ import { words } from "../payload/int64.js";
 import { NOBODY, SEVERAL } from "../payload/owner-cell.js";
 import { OWNERS } from "../read/owner-column.js";
 import type { Plan } from "./description.js";
-import type { Bucket, Spool } from "./spill.js";
+import type { Bucket, Room, Spool } from "./spill.js";
 import type { Arrays, CellArray, Grid } from "./write-arrays.js";
 import { type Dtype, dtypeSize } from "./write-batch.js";
 import { binsOf } from "./write-bins.js";
@@ -71,10 +71,14 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
     shards.push(shard);
     return arrays.cells(path, grid, unit, shard);
   };
+  const constant = (await vertices.constant()).slice(-intakes.length);
   const cells = await Promise.all([
     arrays.cells("vertices", grid, dtypeSize(dtype)),
     table === undefined ? array("vertex_fragments", undefined, 1) : arrays.cells("vertex_fragments", grid), // bins: few bytes
-    ...intakes.map(({ info, width }) => array(`vertex_attributes/${info.name}`, sizeOf(info), width)),
+    // What is the same everywhere takes some bytes for a cell.
+    ...intakes.map(({ info, width }, c) =>
+      array(`vertex_attributes/${info.name}`, sizeOf(info), constant[c] ? 0 : width),
+    ),
   ]);
   // An id below 0 could be taken for "nobody", and one of a level that was numbered anew for another: then the owners are
   // left to the manifests.
@@ -97,6 +101,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
   const owners = owned ? await arrays.cells(OWNERS, grid) : undefined;
   const inOrder = new Uint32Array(plan.kind.path ? 0 : context.fragments.size.length); // paths come in order
   const chunks = Array.from({ length: chunkCount }, (_, chunk) => chunk);
+  const rooms: Room[] = []; // of units that are done
   let shared = false;
   let stored = 0;
   const bytesIn = (chunk: number): number => (sizes[chunk] ?? 0) * rowBytes;
@@ -113,7 +118,8 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
     units,
     scratch.memory < SMALL ? 1 : Math.max(1, Math.min(4, Math.floor(scratch.memory / COPIES / largest))),
     async (unit) => {
-      const buckets = await vertices.read(unit);
+      const room = rooms.pop() ?? { bytes: new Uint8Array() };
+      const buckets = await vertices.read(unit, room);
       const runs = await context.runs?.read(unit);
       const named = new ManifestRows();
       const payloads = cells.map((): Uint8Array[] => []);
@@ -138,6 +144,7 @@ export async function writeChunks(context: ChunkContext): Promise<Stored> {
         owners?.put(unit, ownerPayloads),
         context.manifests?.add(named),
       ]);
+      rooms.push(room);
     },
   );
   await cells[0]!.finish({ zv_array: "vertices", dtype, encoding: plan.encoding ?? "raw" });

@@ -51,12 +51,15 @@ it("brings rows of any width to their buckets, one by one or in segments, in mem
       batches,
       fc.constantFrom(64, 1000, 4000, 1 << 20),
       fc.boolean(),
-      async (widths, batches, memory, loose) => {
+      fc.constantFrom("others", "the same in a batch", "the same"),
+      async (widths, batches, memory, loose, bytes) => {
         const rows = spool(widths, scratchIn({ store: memoryStore() }, memory));
         const expected = Array.from({ length: 10 }, () => widths.map((): number[] => []));
         let next = 0;
-        for (const buckets of batches) {
-          const columns = widths.map((width) => new Uint8Array(buckets.length * width).map(() => next++));
+        for (const [batch, buckets] of batches.entries()) {
+          const byte = (i: number): number =>
+            bytes === "others" ? next++ : 1 + i + (bytes === "the same" ? 0 : 50 * batch);
+          const columns = widths.map((width) => new Uint8Array(buckets.length * width).map((_, i) => byte(i % width)));
           for (const [row, bucket] of buckets.entries())
             for (const [c, width] of widths.entries())
               expected[bucket]![c]!.push(...columns[c]!.subarray(row * width, (row + 1) * width));
@@ -64,11 +67,16 @@ it("brings rows of any width to their buckets, one by one or in segments, in mem
           const own = { count: buckets.length, buckets: Uint32Array.from(buckets), starts, rows: buckets.length };
           await rows.add(columns, own);
         }
-        const found = await rows.read(Array.from(expected.keys()));
+        const room = { bytes: new Uint8Array() };
+        const constant = await rows.constant();
+        if (bytes === "the same") expect(constant).toEqual(widths.map(() => true));
+        if (bytes === "the same in a batch" && batches.length > 1) expect(constant).toEqual(widths.map(() => false));
+        await rows.read([1, 3, 7], room);
+        const found = await rows.read(Array.from(expected.keys()), room);
         expect(found.map(({ columns }) => columns.map((column) => [...column]))).toEqual(expected);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 200 },
   );
 });
 
