@@ -26,6 +26,13 @@ export async function diffArrays(
     );
   if (JSON.stringify(a.dtype) !== JSON.stringify(b.dtype))
     findings.notes.add(`elements are ${typeText(a)} in the first, ${typeText(b)} in the second`);
+  const [own, its] = [a, b].map(timeOf);
+  if (own !== its)
+    return void findings.tell(
+      "elements",
+      a.url,
+      () => `${own || "no times"} in the first, ${its || "no times"} in the second`,
+    );
   const total = shape.reduce((product, size) => product * size, 1);
   let done = 0;
   const of = (array: ArrayDataset, region: { start: number; stop: number }[]) =>
@@ -53,6 +60,10 @@ function within(a: readonly number[], b: readonly number[]): readonly number[] |
 }
 
 const typeText = ({ dtype }: ArrayDataset): string => ("size" in dtype ? `${dtype.kind}${8 * dtype.size}` : dtype.kind);
+
+/** What times are counted in: the same number of something else is another time. */
+const timeOf = ({ dtype }: ArrayDataset): string =>
+  "unit" in dtype ? `${dtype.kind}s in ${dtype.scale} ${dtype.unit}` : "";
 
 /** The array in boxes of whole chunks, of about so many elements. */
 function* slabs(shape: readonly number[], chunk: readonly number[]): Generator<{ start: number; stop: number }[]> {
@@ -98,7 +109,9 @@ type Element = ReturnType<typeof valueAt>;
 
 function alike(x: Element, y: Element, tolerance: number): boolean {
   if (typeof x === "number" && typeof y === "number")
-    return (Number.isNaN(x) && Number.isNaN(y)) || Math.abs(x - y) <= tolerance;
+    return x === y || (Number.isNaN(x) && Number.isNaN(y)) || Math.abs(x - y) <= tolerance;
+  if (Array.isArray(x) && Array.isArray(y))
+    return x.length === y.length && x.every((own, i) => alike(own, y[i], tolerance));
   const simple = (value: Element): value is number | bigint | string =>
     ["number", "bigint", "string"].includes(typeof value);
   return simple(x) && simple(y) ? same(x, y) : text(x) === text(y);
@@ -106,7 +119,9 @@ function alike(x: Element, y: Element, tolerance: number): boolean {
 
 const text = (value: Element): string =>
   typeof value === "object"
-    ? JSON.stringify(value, (_, own) => (typeof own === "bigint" ? `${own}` : own))
+    ? JSON.stringify(value, (_, own) =>
+        typeof own === "bigint" || (typeof own === "number" && !Number.isFinite(own)) ? `${own}` : own,
+      )
     : typeof value === "boolean"
       ? `${value}`
       : shown(value as number | bigint | string);

@@ -3,10 +3,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "../../test/properties.js";
 import { columnsOf, info, KINDS, random, scene } from "../../test/zarr-vectors-scenes.js";
+import type { DataType } from "../bytes/dtype.js";
 import { convertVectors } from "../convert/vectors.js";
+import { createArray, writeRegion } from "../format/zarr/index.js";
 import { openZarrVectors } from "../format/zarr-vectors/index.js";
 import { type BatchParts, createZarrVectors } from "../format/zarr-vectors/write/write.js";
-import type { Geometry, VectorDataset } from "../model/vectors.js";
+import type { ArrayDataset } from "../model/dataset.js";
+import { ndarray } from "../model/elements.js";
+import type { Columns, Geometry, VectorDataset } from "../model/vectors.js";
 import { Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import { diffDatasets } from "./datasets.js";
@@ -20,12 +24,13 @@ interface Written {
   readonly groups?: readonly (readonly bigint[])[];
   readonly objects?: boolean;
   readonly unit?: string;
+  readonly groupColumns?: Columns | undefined;
 }
 
 async function stored(
   geometry: Geometry,
   batch: BatchParts,
-  { chunkShape = 10, groups, objects = true, unit }: Written = {},
+  { chunkShape = 10, groups, objects = true, unit, groupColumns = new Map() }: Written = {},
 ) {
   const store = memoryStore();
   const axes = ["x", "y", "z"].map((name) => ({ name, type: "space", ...(unit && { unit }) }));
@@ -39,7 +44,7 @@ async function stored(
     links: width === undefined ? undefined : { width },
   });
   await writer.add(batch);
-  if (groups !== undefined) writer.groups(groups, new Map());
+  if (groups !== undefined) writer.groups(groups, groupColumns);
   await writer.commit();
   return openZarrVectors(store, at);
 }
@@ -198,5 +203,51 @@ describe("besides", () => {
   it("another kind is another kind", async () => {
     const one = await stored("points", scene("points", 1));
     expect(await found(one, await stored("graph", scene("graph", 1)))).toEqual(["geometry"]);
+  });
+
+  it("are not the same because no place is told", async () => {
+    const [a, b] = [scene("lines", 3), scene("lines", 4)];
+    const report = await diffDatasets(await stored("lines", a), await stored("lines", b), { places: 0 });
+    expect(report).toMatchObject({ equal: false, differences: [] });
+  });
+
+  it("attributes of groups, groups of the same name and links that are there twice are told", async () => {
+    const batch = scene("lines", 5);
+    const named = (...names: string[]) => columnsOf([info("name", { kind: "string" }), names]);
+    const of = (groups: readonly (readonly bigint[])[], groupColumns?: Columns) =>
+      stored("lines", batch, { groups, groupColumns });
+    const mean = columnsOf([info("mean", float), Float32Array.of(0.5)]);
+    expect(await found(await of([[1n]], mean), await of([[1n]]))).toEqual(["attributes"]);
+    expect(await found(await of([[1n]]), await of([[1n]], mean))).toEqual(["attributes"]);
+    expect(await found(await of([[1n]], mean), await of([[1n]]), { ignore: ["groups"] })).toEqual([]);
+    expect(await found(await of([[1n]], named("a")), await of([[1n], [2n]], named("a", "a")))).toEqual(["groups"]);
+    const joined = (...ends: number[]) =>
+      stored("graph", {
+        positions: Float32Array.of(0, 0, 0, 1, 1, 1),
+        parts: Uint32Array.of(0, 1, 2),
+        objects: Int32Array.of(0, 1),
+        ids: BigInt64Array.of(1n, 2n),
+        links: { width: 2, ends: Uint32Array.from(ends), columns: new Map() },
+      });
+    expect(await found(await joined(0, 1), await joined(0, 1))).toEqual([]);
+    expect(await found(await joined(0, 1), await joined(0, 1, 0, 1))).toEqual(["links"]);
+  });
+
+  it("numbers in elements are compared as such, and times by what they count", async () => {
+    const of = async (dtype: DataType, values: Float64Array | BigInt64Array): Promise<ArrayDataset> => {
+      const shape = [1];
+      const array = await createArray(memoryStore(), at, { shape, dtype, chunkShape: shape });
+      await writeRegion(array, undefined, ndarray(shape, values, dtype));
+      return array;
+    };
+    const equal = async (a: ArrayDataset, b: ArrayDataset): Promise<boolean> => (await diffDatasets(a, b)).equal;
+    const complex: DataType = { kind: "complex", size: 16, endian: "little" };
+    const [one, two] = [await of(complex, Float64Array.of(1, NaN)), await of(complex, Float64Array.of(1, Infinity))];
+    expect(await equal(one, two)).toBe(false);
+    expect([await equal(one, one), await equal(two, two)]).toEqual([true, true]);
+    const time = (unit: string): DataType => ({ kind: "datetime", size: 8, endian: "little", unit, scale: 1 });
+    const [seconds, days] = [await of(time("s"), BigInt64Array.of(7n)), await of(time("D"), BigInt64Array.of(7n))];
+    expect(await equal(seconds, days)).toBe(false);
+    expect(await equal(days, days)).toBe(true);
   });
 });

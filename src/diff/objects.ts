@@ -87,7 +87,7 @@ export interface Comparing {
   readonly findings: Findings;
   readonly tolerance: number;
   /** Attributes that both have, and that are compared. */
-  readonly names: { readonly [domain in "vertex" | "object" | "link"]: readonly string[] };
+  readonly names: { readonly [domain in "vertex" | "object" | "link" | "group"]: readonly string[] };
 }
 
 export function compareThings(a: Thing, b: Thing, where: string, how: Comparing): void {

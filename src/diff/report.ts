@@ -60,6 +60,7 @@ export class Findings {
   report(): DiffReport {
     const { differences, counts, notes, compared, furthest } = this;
     if (furthest > 0) notes.add(`coordinates are up to ${Number(furthest.toPrecision(3))} apart`);
-    return { equal: differences.length === 0, differences, counts, notes: [...notes], compared };
+    const equal = Object.keys(counts).length === 0; // of what is not told as well
+    return { equal, differences, counts, notes: [...notes], compared };
   }
 }

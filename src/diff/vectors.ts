@@ -5,11 +5,12 @@
 import type { AttributeInfo } from "../model/attributes.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Batch, Domain, Geometry, Query, VectorDataset } from "../model/vectors.js";
+import type { Batch, Domain, Geometry, Parametric, Query, VectorDataset } from "../model/vectors.js";
 import { measureOf } from "../space/units.js";
 import { type Cloud, compareClouds } from "./cloud.js";
 import { type Comparing, compareRows, compareThings, linksBetween, type Thing, thingsIn } from "./objects.js";
 import type { Findings } from "./report.js";
+import { rowText } from "./values.js";
 
 export interface VectorDiffOptions extends ReadOptions {
   /** How far coordinates may be apart, along each axis, in units of the first. */
@@ -54,8 +55,18 @@ export async function diffVectors(
     }
   findings.compared.levels = wanted.length;
   const [one, two] = [await a.parametric?.(options), await b.parametric?.(options)];
-  if (JSON.stringify(one?.objects ?? []) !== JSON.stringify(two?.objects ?? []))
+  if (parametricText(one, options) !== parametricText(two, options))
     findings.tell("objects", a.url, () => "the parametric objects are not the same");
+}
+
+/** All that is said of parametric objects, in words that are the same for the same. */
+function parametricText(parametric: Parametric | undefined, { ignore }: VectorDiffOptions): string {
+  if (parametric === undefined || parametric.objects.length === 0) return "";
+  const columns = ignore.has("attributes") ? [] : [...parametric.columns].sort(([a], [b]) => (a < b ? -1 : 1));
+  const values = columns.map(([name, column]) => [name, parametric.objects.map((_, row) => rowText(column)(row))]);
+  const groups = ignore.has("groups") ? [] : parametric.groups.map((members) => `${members}`);
+  const objects = parametric.objects.map((own) => ({ ...own, coefficients: `${own.coefficients}` })); // with NaN
+  return JSON.stringify([objects, values, groups]);
 }
 
 /** What coordinates of the second are multiplied by to be in units of the first; undefined where the axes are others. */
@@ -130,7 +141,15 @@ async function sharedNames(
       return [];
     });
   };
-  return { vertex: shared("vertex"), object: shared("object"), link: shared("link") };
+  const fragment = [...one.fragment, ...two.fragment].filter(({ name }) => name !== "object_id");
+  for (const { name } of options.ignore.has("attributes") ? [] : fragment)
+    findings.notes.add(`the fragment attribute ${name} is not compared: fragments follow from chunks`);
+  return {
+    vertex: shared("vertex"),
+    object: shared("object"),
+    link: shared("link"),
+    group: options.ignore.has("groups") ? [] : shared("group"),
+  };
 }
 
 const typeText = ({ dtype, categories }: AttributeInfo): string =>
@@ -186,11 +205,12 @@ async function diffObjects(a: Side, b: Side, pairs: Pairs, how: Comparing, optio
   if ((await sourceOf(b, options)).linkWidth > 0 && !options.ignore.has("ids")) {
     for await (const batch of batchesOf(b, {}, options)) between.second.push(...linksBetween(batch, b, how.names.link));
     for (const [which, links, others] of [
-      ["first", between.first, new Set(between.second)],
-      ["second", between.second, new Set(between.first)],
+      ["first", between.first, tallied(between.second)],
+      ["second", between.second, tallied(between.first)],
     ] as const)
-      for (const link of links.filter((own) => !others.has(own)))
-        findings.tell("links", `level ${a.level}, between objects`, () => `only the ${which} joins ${link}`);
+      for (const [link, times] of tallied(links))
+        if (times > (others.get(link) ?? 0))
+          findings.tell("links", `level ${a.level}, between objects`, () => `only the ${which} joins ${link}`);
   }
   const [one, two] = [await rest(a, options), await rest(b, options)];
   if (one === undefined && two === undefined) return;
@@ -198,6 +218,13 @@ async function diffObjects(a: Side, b: Side, pairs: Pairs, how: Comparing, optio
   if (one === undefined || two === undefined)
     findings.tell("objects", where, () => `only the ${one === undefined ? "second" : "first"} has such`);
   else compareThings(one, two, where, how);
+}
+
+/** How often each is there. */
+function tallied(texts: readonly string[]): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
+  return times;
 }
 
 const batchesOf = ({ dataset, level, geometry }: Side, query: Query, { signal, limits }: VectorDiffOptions) =>
@@ -239,7 +266,7 @@ async function rest(side: Side, { signal, limits }: VectorDiffOptions): Promise<
   return thingsIn(batch, scale).get(-1);
 }
 
-/** Groups by their names where both have such, else by their numbers; their members, and what is said of them. */
+/** Groups by their names where both have such, each its own, else by their numbers; their members, and what is said of them. */
 async function diffGroups(a: Side, b: Side, pairs: Pairs, how: Comparing, options: VectorDiffOptions): Promise<void> {
   const { findings } = how;
   const [one, two] = [await groupsOf(a, options), await groupsOf(b, options)];
@@ -270,15 +297,14 @@ async function diffGroups(a: Side, b: Side, pairs: Pairs, how: Comparing, option
   }
   for (const key of its.keys())
     findings.tell("groups", `level ${a.level}, group ${key}`, () => "only the second has it");
-  if (options.ignore.has("attributes")) return;
-  const names = [...one.columns.keys()].filter((name) => two.columns.has(name));
-  compareRows(one.columns, two.columns, names, rows, (i) => `level ${a.level}, group ${rows[i]![0]}`, how);
+  compareRows(one.columns, two.columns, how.names.group, rows, (i) => `level ${a.level}, group ${rows[i]![0]}`, how);
 }
 
 async function groupsOf({ dataset, level }: Side, options: VectorDiffOptions) {
   const groups = await dataset.groups(level, options);
   const columns = groups.length === 0 ? new Map<string, never>() : await dataset.groupColumns(level, options);
   const values = columns.get("name")?.values as readonly unknown[] | undefined;
-  const names = values?.every((name): name is string => typeof name === "string") ? (values as string[]) : undefined;
+  const isName = values?.every((name) => typeof name === "string") && new Set(values).size === values.length;
+  const names = isName ? (values as readonly string[]) : undefined;
   return { groups, columns, names };
 }
