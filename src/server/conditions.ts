@@ -6,7 +6,7 @@
  * | If-Match      | 412 unless one of the tags is the value's                                                  |
  * | If-None-Match | 304 where one of them is                                                                   |
  * | If-Range      | the range counts only while the tag is the value's; else all of it is sent                 |
- * | Range         | one range of bytes: 206; one that begins past the end, or several: 416; another unit: all |
+ * | Range         | one range of bytes: 206; one that begins past the end, or several: 416; another unit, or HEAD: all |
  */
 import { single } from "./guard.js";
 import type { ServerRequest } from "./types.js";
@@ -16,14 +16,19 @@ export type Wanted =
   | { readonly status: 200 | 206; readonly offset: number; readonly length: number }
   | { readonly status: 304 | 412 | 416 };
 
+/** The range that is asked for; it means something with GET alone. */
+export const rangeOf = ({ method, headers }: ServerRequest): string | undefined =>
+  method === "GET" ? single(headers.range) : undefined;
+
 /** What a request wants of a value of `size` bytes and this tag. */
-export function wanted({ headers }: ServerRequest, size: number, etag: string | undefined): Wanted {
+export function wanted(request: ServerRequest, size: number, etag: string | undefined): Wanted {
+  const { headers } = request;
   const match = single(headers["if-match"]);
   if (match !== undefined && !names(match, etag, true)) return { status: 412 };
   const noneMatch = single(headers["if-none-match"]);
   if (noneMatch !== undefined && names(noneMatch, etag, false)) return { status: 304 };
   const whole = { status: 200, offset: 0, length: size } as const;
-  const range = single(headers.range);
+  const range = rangeOf(request);
   if (range === undefined || !/^bytes=/i.test(range)) return whole;
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && (etag === undefined || ifRange !== etag)) return whole;

@@ -59,7 +59,7 @@ export const PAGE_POLICY =
 
 /** Serves what lies in a store below a place. */
 export function storeRoute(at: string, store: Store, options: StoreRouteOptions = {}): Route {
-  const open = opener(store);
+  const { open, close } = opener(store);
   const listed = (options.list ?? true) && store.can.list;
   const says: Readonly<Record<string, string>> = listed ? { [LISTS]: "1" } : {};
   return {
@@ -69,19 +69,21 @@ export function storeRoute(at: string, store: Store, options: StoreRouteOptions 
       if (rest === "" || rest.endsWith("/")) return listed ? listing(store, rest as Prefix, asked) : absent();
       return isPrivate(rest) ? absent() : file(open, Key.of(rest), asked, DATA_TYPES, says);
     },
+    close,
   };
 }
 
 /** Serves what an address stands for: a folder or zip file below the place, or one file under its own name there. */
 export function locationRoute(at: string, { store, at: prefix, file: only }: Location): Route {
   if (only === undefined) return storeRoute(at, prefixStore(store, prefix));
-  const folder = storeRoute("", store);
-  return { at: at + only.slice(only.lastIndexOf("/") + 1), answer: (asked) => folder.answer({ ...asked, rest: only }) };
+  const { answer, ...folder } = storeRoute("", store);
+  const name = only.slice(only.lastIndexOf("/") + 1);
+  return { ...folder, at: at + name, answer: (asked) => answer({ ...asked, rest: only }) };
 }
 
 /** Serves the files of a web page, whose `index.html` stands for its folder. */
 export function pageRoute(at: string, store: Store, headers: Readonly<Record<string, string>> = {}): Route {
-  const open = opener(store);
+  const { open, close } = opener(store);
   const policy = { "content-security-policy": PAGE_POLICY, "referrer-policy": "no-referrer", ...headers };
   return {
     at,
@@ -95,6 +97,7 @@ export function pageRoute(at: string, store: Store, headers: Readonly<Record<str
         policy,
       );
     },
+    close,
   };
 }
 

@@ -4,6 +4,7 @@ import { gzipWith } from "../codec/gzip.js";
 import { defaultLimits } from "../limits.js";
 import { Key } from "../store/key.js";
 import type { CallOptions, OpenValue } from "../store/types.js";
+import { rangeOf } from "./conditions.js";
 import { single } from "./guard.js";
 import type { Open } from "./opened.js";
 import type { ServerRequest } from "./types.js";
@@ -35,7 +36,7 @@ export async function find(open: Open, key: Key, request: ServerRequest): Promis
   const takesGzip = /(?:^|[\s,])(?:gzip|\*)(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
     single(request.headers["accept-encoding"]) ?? "",
   );
-  if (takesGzip && request.headers.range === undefined)
+  if (takesGzip && rangeOf(request) === undefined)
     return { value: packed, etag: tag(packed.version, "-gzip"), encoding: "gzip" };
   return { value: await unpacked(packed), etag: tag(packed.version) };
 }

@@ -14,7 +14,7 @@ export interface HandlerOptions extends GuardOptions {
 export function createHandler(options: HandlerOptions): Handler {
   const admit = guard(options);
   const routes = [...options.routes].sort((a, b) => b.at.length - a.at.length);
-  return async (request) => {
+  const handler: Handler = async (request) => {
     const admitted = admit(request);
     if ("status" in admitted) return finished(admitted, request.method, {});
     const { path, search, cors } = admitted;
@@ -29,6 +29,10 @@ export function createHandler(options: HandlerOptions): Handler {
       return finished(refused, request.method, cors);
     }
   };
+  handler.close = () => {
+    for (const route of routes) route.close?.();
+  };
+  return handler;
 }
 
 /** "I am here", for those who watch over servers. */

@@ -4,19 +4,19 @@
  * | bound                                                           | default |
  * |-----------------------------------------------------------------|---------|
  * | connections at once; more are closed                            | 1,000   |
- * | for the headers of a request                                    | 10 s    |
+ * | for the next request of a connection, with all of its headers   | 10 s    |
  * | without a byte either way, unless a reply is just being made    | 60 s    |
- * | between the requests of a connection                            | 5 s     |
  * | for what goes on when the server is closed                      | 5 s     |
  *
- * Who reads slowly costs half a megabyte and one file; who leaves ends the work for the reply at once.
+ * While the server itself is busy, none of this is counted (watch.ts). Who reads slowly costs half a megabyte and one file; who leaves ends the work for the reply at once.
  */
 import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { InvalidInput } from "../errors.js";
 import { codeOf } from "../store/file-path.js";
 import { discard, type Handler, piecesOf, type Reply, type ServerRequest } from "./types.js";
+import { type Watch, watchOver } from "./watch.js";
 
 /** One line of the access log. */
 export interface LogEntry {
@@ -52,29 +52,24 @@ export interface Listening {
   /** "http://127.0.0.1:8080", without a slash at its end. */
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests, waits for those under way, then ends. */
+  /** Takes no more requests, waits for those under way, then ends, and lets go of what the handler keeps. */
   close(): Promise<void>;
 }
 
 /** Serves a handler on a socket. */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { host = "127.0.0.1", port = 0, idle = 60_000 } = options;
-  const working = new Set<Socket>();
-  const server = http.createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 20_000,
-      keepAliveTimeout: 5_000,
-      connectionsCheckingInterval: 2_000,
-      maxHeaderSize: 16_384,
-      noDelay: true,
-    },
-    (request, response) => void respond(handler, request, response, options.onLog, working),
-  );
-  server.maxConnections = options.maxConnections ?? 1000;
-  server.setTimeout(idle, (socket) => {
-    if (!working.has(socket)) socket.destroy();
+  const server = http.createServer({
+    // The clock of node:http counts the server's own delays, and answers with headers that no page may read.
+    headersTimeout: 0,
+    requestTimeout: 0,
+    keepAliveTimeout: 5_000, // what clients are told: they have twice as long
+    maxHeaderSize: 16_384,
+    noDelay: true,
   });
+  const watch = watchOver(server, idle);
+  server.on("request", (request, response) => void respond(handler, request, response, options.onLog, watch));
+  server.maxConnections = options.maxConnections ?? 1000;
   server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
@@ -97,6 +92,8 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
       const timer = setTimeout(() => server.closeAllConnections(), options.patience ?? 5_000);
       await closed;
       clearTimeout(timer);
+      watch.stop();
+      handler.close?.();
     },
   };
 }
@@ -106,19 +103,20 @@ async function respond(
   message: http.IncomingMessage,
   response: http.ServerResponse,
   onLog: ListenOptions["onLog"],
-  working: Set<Socket>,
+  watch: Watch,
 ): Promise<void> {
   const started = onLog === undefined ? 0 : performance.now();
   const request = new HttpRequest(message);
+  const line = watch.begin(message.socket);
   response.on("close", () => {
+    watch.end(line);
     if (!response.writableFinished) request.leave();
   });
   // A body that nobody asked for is thrown away as it comes.
   if (message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined)
     message.resume();
-  working.add(message.socket);
   const reply = await handler(request);
-  working.delete(message.socket);
+  line.making--;
   let bytes = 0;
   try {
     bytes = await send(reply, response, request);

@@ -28,7 +28,7 @@ const put = (name: string, text: string): void => {
   utimesSync(join(folder, name), past, past);
 };
 const settle = () => new Promise((done) => setTimeout(done, 60)); // until no file is too young to be kept
-const open = opener(fileStore(join(folder, "served")));
+const { open, close } = opener(fileStore(join(folder, "served")));
 
 async function read(name: string): Promise<string | undefined> {
   const value = await open(Key.of(name), {});
@@ -85,10 +85,33 @@ const held = (): number =>
     }
   }).length;
 
-it.runIf(process.platform === "linux")("few files are kept open, and none for long", { timeout: 20_000 }, async () => {
+it.runIf(process.platform === "linux")("few files are kept open, and none for long", { timeout: 60_000 }, async () => {
   for (let i = 0; i < 100; i++) put(`served/m${i}`, String(i));
   await settle();
   for (let i = 0; i < 100; i++) expect(await read(`m${i}`)).toBe(String(i));
-  expect(held()).toBe(64);
-  await expect.poll(held, { timeout: 10_000 }).toBe(0);
+  expect(held()).toBeLessThanOrEqual(64);
+  expect(held()).toBeGreaterThan(0);
+  await expect.poll(held, { timeout: 30_000 }).toBe(0);
+});
+
+it.runIf(process.platform === "linux")("all stores together keep few, and each closes its own", async () => {
+  const others = opener(fileStore(folder));
+  for (let i = 0; i < 100; i++) put(`served/k${i}`, String(i));
+  await settle();
+  for (let i = 0; i < 50; i++) {
+    await read(`k${i}`);
+    (await others.open(Key.of(`served/k${50 + i}`), {}))!.close();
+  }
+  const sent = (await open(Key.of("k49"), {}))!;
+  const before = held();
+  expect(before).toBeLessThanOrEqual(64); // fewer where the machine took a second for it
+  others.close();
+  close();
+  expect(held()).toBe(1);
+  expect(Buffer.from((await sent.read([{ offset: 0, length: 2 }]))[0]!).toString()).toBe("49");
+  sent.close();
+  expect(held()).toBe(0);
+  expect(await read("k1")).toBe("1"); // a route that was closed still answers
+  close();
+  expect(held()).toBe(0);
 });

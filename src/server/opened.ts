@@ -15,18 +15,28 @@ import type { CallOptions, OpenValue, Store } from "../store/types.js";
 /** The value by a name, to be read in pieces; undefined where there is none. The caller closes it. */
 export type Open = (key: Key, call: CallOptions) => Promise<OpenValue | undefined>;
 
+/** How the values of a store are opened. */
+export interface Opener {
+  readonly open: Open;
+  /** Closes what is kept; what is being sent, when it has been. */
+  close(): void;
+}
+
 const MOST = 64; // files
 const LONG = 1000; // ms without a request
 
 /** Opens values of any store. */
-export function opener(store: Store): Open {
+export function opener(store: Store): Opener {
   const { open } = store;
-  if (open === undefined) return (key, call) => byRanges(store, key, call);
+  if (open === undefined) return { open: (key, call) => byRanges(store, key, call), close: () => {} };
   // A file of this machine is open before anybody could leave, and a signal costs as much as opening it.
-  return "pathOf" in store ? kept(store as FileStore) : (key, call) => open.call(store, key, call);
+  return "pathOf" in store ? keeper(store as FileStore) : { open: open.bind(store), close: () => {} };
 }
 
 interface Kept {
+  readonly key: Key;
+  /** What its store keeps. */
+  readonly among: Map<Key, Kept>;
   readonly path: string;
   readonly stat: fs.BigIntStats;
   readonly value: OpenValue;
@@ -36,62 +46,69 @@ interface Kept {
   used: number;
 }
 
-function kept(store: FileStore): Open {
-  const all = new Map<Key, Kept>(); // in the order of their last use
-  let sweeping = false;
+/** What is kept for all stores of this process, in the order of its last use. */
+const all = new Set<Kept>();
+let sweeping = false;
 
-  function drop(key: Key, own: Kept): void {
-    all.delete(key);
-    own.dropped = true;
-    if (own.users === 0) own.value.close();
+function drop(own: Kept): void {
+  all.delete(own);
+  own.among.delete(own.key);
+  own.dropped = true;
+  if (own.users === 0) own.value.close();
+}
+
+function sweep(): void {
+  sweeping = false;
+  const now = performance.now();
+  for (const own of all) if (now - own.used >= LONG) drop(own);
+  later();
+}
+
+function later(): void {
+  if (sweeping || all.size === 0) return;
+  sweeping = true;
+  setTimeout(sweep, LONG).unref();
+}
+
+function use(own: Kept): OpenValue {
+  own.users++;
+  own.used = performance.now();
+  own.among.set(own.key, own);
+  all.delete(own);
+  all.add(own);
+  for (const oldest of all) {
+    if (all.size <= MOST) break;
+    drop(oldest);
   }
+  later();
+  let closed = false;
+  const close = (): void => {
+    if (closed) return;
+    closed = true;
+    if (--own.users === 0 && own.dropped) own.value.close();
+  };
+  const { size, version, read } = own.value;
+  return { size, version, read, close };
+}
 
-  function sweep(): void {
-    sweeping = false;
-    const now = performance.now();
-    for (const [key, own] of all) if (now - own.used >= LONG) drop(key, own);
-    later();
-  }
-
-  function later(): void {
-    if (sweeping || all.size === 0) return;
-    sweeping = true;
-    setTimeout(sweep, LONG).unref();
-  }
-
-  function use(key: Key, own: Kept): OpenValue {
-    own.users++;
-    own.used = performance.now();
-    all.delete(key);
-    all.set(key, own);
-    for (const [oldest, other] of all) {
-      if (all.size <= MOST) break;
-      drop(oldest, other);
-    }
-    later();
-    let closed = false;
-    const close = (): void => {
-      if (closed) return;
-      closed = true;
-      if (--own.users === 0 && own.dropped) own.value.close();
-    };
-    const { size, version, read } = own.value;
-    return { size, version, read, close };
-  }
-
-  return async (key) => {
-    const known = all.get(key);
-    if (known !== undefined) {
-      const now = fs.statSync(known.path, { bigint: true, throwIfNoEntry: false });
-      if (now !== undefined && isSame(now, known.stat)) return use(key, known);
-      drop(key, known);
-    }
-    const value = await store.open!(key);
-    const path = value?.version === undefined ? undefined : store.pathOf(key);
-    if (value === undefined || path === undefined || all.has(key)) return value;
-    const stat = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
-    if (stat === undefined || stampOf(stat) !== value.version) return value;
-    return use(key, { path, stat, value, users: 0, dropped: false, used: 0 });
+function keeper(store: FileStore): Opener {
+  const among = new Map<Key, Kept>();
+  return {
+    async open(key) {
+      const known = among.get(key);
+      if (known !== undefined) {
+        const now = fs.statSync(known.path, { bigint: true, throwIfNoEntry: false });
+        if (now !== undefined && isSame(now, known.stat)) return use(known);
+        drop(known);
+      }
+      const value = await store.open!(key);
+      const path = value?.version === undefined ? undefined : store.pathOf(key);
+      if (value === undefined || path === undefined || among.has(key)) return value;
+      const stat = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (stat === undefined || stampOf(stat) !== value.version) return value;
+      return use({ key, among, path, stat, value, users: 0, dropped: false, used: 0 });
+    },
+    close: () => among.forEach(drop),
   };
 }
 

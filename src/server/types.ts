@@ -51,10 +51,16 @@ export interface Route {
   readonly at: string;
   /** What it throws becomes a refusal. */
   answer(asked: Asked): Reply | Promise<Reply>;
+  /** Lets go of what it keeps for further requests, such as open files. */
+  close?(): void;
 }
 
 /** The whole of a server but its sockets. */
-export type Handler = (request: ServerRequest) => Promise<Reply>;
+export interface Handler {
+  (request: ServerRequest): Promise<Reply>;
+  /** Lets go of what its routes keep for further requests. */
+  close?(): void;
+}
 
 /** Pieces that are sent one after the other: so much is in memory for each connection, not the value. */
 const PIECE = 1 << 19;
