@@ -16,7 +16,7 @@ import {
 } from "../format/zarr-vectors/write/write.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
-import type { Batch, Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
+import type { Columns, Geometry, Query, Schema, VectorDataset } from "../model/vectors.js";
 import type { PyramidOptions } from "../pyramid/index.js";
 import { select } from "../query/select.js";
 import { LOGS, Prefix } from "../store/key.js";
@@ -29,6 +29,7 @@ import { MEMORY, readingWithin, writingWithin } from "./feed.js";
 import { journaled } from "./journal.js";
 import { committed, withLevels } from "./levels.js";
 import { refuseLosses, type Strictness } from "./losses.js";
+import { convertPassing, passingOf } from "./passing.js";
 import { unseen } from "./staged.js";
 
 /** What the target is to be; everything else is as in the source. */
@@ -53,6 +54,8 @@ export async function convertVectors(
 ): Promise<ConvertReport> {
   refuseOverlap(source, store, at);
   return inRoom(store, at, options, async () => {
+    const passing = passingOf(source);
+    if (passing !== undefined) return convertPassing(source, passing, store, at, options, pyramid);
     if (!keepsChunks(source, options)) return streamed(source, store, at, options, pyramid);
     const report = await copied(source as ZarrVectors, store, at, options, pyramid);
     refuseLosses(options, report.losses);
@@ -180,7 +183,7 @@ async function streamed(
 interface Streamed {
   readonly source: VectorDataset;
   readonly geometry: Geometry;
-  readonly options: ConvertVectorsOptions & { readonly batchVertices: number };
+  readonly options: ConvertVectorsOptions & { readonly batchVertices?: number | undefined };
   /** Where a level is put aside that cannot be held. */
   readonly aside: ScratchPlace;
   readonly vertices: { done: number };
@@ -300,7 +303,10 @@ async function copyStreamed(copy: Streamed, level: number, writer: VectorLevelWr
 }
 
 /** Objects that get new ids; that they do is told once. */
-function renumbered({ options, numbers, lose }: Streamed, ids: Batch["ids"]): void {
+export function renumbered(
+  { options, numbers, lose }: Pick<Streamed, "options" | "numbers" | "lose">,
+  ids: Iterable<bigint>,
+): void {
   if (options.ids !== "dense" || numbers.told) return;
   for (const id of ids) {
     const number = BigInt(numbers.next++);

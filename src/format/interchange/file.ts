@@ -3,6 +3,7 @@
  * means unpacking it again from its start, so that who reads pieces in order pays once.
  */
 import { Corrupt, NotFound, Unsupported } from "../../errors.js";
+import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { builtin } from "../../platform.js";
 import type { Key } from "../../store/key.js";
@@ -177,25 +178,41 @@ export async function exactly(
 }
 
 const COPIES = 2; // the bytes of a file that is read whole, and what is made of them
+const PASSED = 10; // the same, with all that is made of it on its way to a store, where the file need not be held for that
+
+type WholeOptions = ReadOptions & { readonly maxMemory?: number | undefined };
 
 /** Everything in one piece, of files that are read whole; Unsupported where that is more than `most` bytes, or than may be held. */
-export async function whole(
+export async function whole(file: InputFile, most: number, options?: WholeOptions): Promise<Uint8Array> {
+  const bytes = await wholeWithin(file, most, COPIES, options);
+  if (bytes instanceof Unsupported) throw bytes;
+  return bytes;
+}
+
+/** The same of files that can pass without being held: what would be thrown, where they are too large. */
+export const wholeOrPassing = (file: InputFile, options: WholeOptions): Promise<Uint8Array | Unsupported> =>
+  wholeWithin(file, withLimits(options.limits).resultBytes, PASSED, options);
+
+async function wholeWithin(
   file: InputFile,
   most: number,
-  options?: ReadOptions & { readonly maxMemory?: number | undefined },
-): Promise<Uint8Array> {
+  copies: number,
+  options?: WholeOptions,
+): Promise<Uint8Array | Unsupported> {
   const { where, size } = file;
   const { maxMemory = Number.POSITIVE_INFINITY } = options ?? {};
-  const room = Math.min(most, Math.floor(maxMemory / COPIES));
+  const room = Math.min(most, Math.floor(maxMemory / copies));
   const bytes = size !== undefined && size > room ? undefined : await file.read(0, room + 1, options);
   if (bytes !== undefined && bytes.length <= room) return bytes;
   if (room === most) {
     const hint = "Raise the limit resultBytes, or cut the file.";
-    throw new Unsupported(`${where} has more than the ${most} bytes that are read at once`, { where, hint });
+    return new Unsupported(`${where} has more than the ${most} bytes that are read at once`, { where, hint });
   }
-  const needed = size === undefined ? `more than ${COPIES * room}` : `about ${COPIES * size}`;
-  throw new Unsupported(
+  const needed = size === undefined ? `more than ${copies * room}` : `about ${copies * size}`;
+  const hint =
+    copies === COPIES ? "or cut the file" : "or make it a store of Zarr Vectors as it is, which takes little";
+  return new Unsupported(
     `${where} is of a kind that is read whole, which takes ${needed} bytes of memory, and ${maxMemory} may be used`,
-    { where, hint: "Allow more (--max-memory), or cut the file." },
+    { where, hint: `Allow more (--max-memory), ${hint}.` },
   );
 }

@@ -11,90 +11,118 @@
  * The text form has `solid NAME`, then `facet normal x y z`, `outer loop`, three times `vertex x y z`, `endloop`, `endfacet`, and `endsolid`;
  * several solids are several objects. Binary files may begin with "solid", too: their length gives them away.
  */
-import { Corrupt } from "../../errors.js";
-import { withLimits } from "../../limits.js";
-import { type InputFile, whole } from "./file.js";
-import { Growing } from "./growing.js";
+import { Corrupt, Unsupported } from "../../errors.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import { exactly, type InputFile, wholeOrPassing } from "./file.js";
+import { BLOCK, passTriangles, type TriangleFile } from "./stl-passing.js";
+import { StlText, textFile } from "./stl-text.js";
 import { writeStl } from "./stl-write.js";
 import { calledBy, column, columns, type Surface, surfaceContent } from "./surface.js";
-import { Scanner } from "./text.js";
+import { passingContent } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
 export const file: FileFormat = { open, write: writeStl };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
   const { where } = input;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const count = bytes.length < 84 ? -1 : view.getUint32(80, true);
-  const text = new TextDecoder("latin1").decode(bytes.subarray(0, 80));
-  if (count >= 0 && bytes.length === 84 + 50 * count) return surfaceContent(binary(view, count, text), input, options);
-  if (/^\s*solid\b/.test(text)) return surfaceContent(ascii(bytes, where), input, options);
-  if (count < 0) throw new Corrupt(`${where} ends at byte ${bytes.length}, within the header of STL`, { where });
-  const needed = 84 + 50 * count;
-  throw new Corrupt(`${where} has ${bytes.length} bytes, and its ${count} triangles need ${needed}`, { where });
+  const bytes = await wholeOrPassing(input, options);
+  const start = bytes instanceof Unsupported ? await input.read(0, HEADER, options) : bytes;
+  const size = bytes instanceof Unsupported ? input.size : bytes.length;
+  const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
+  const count = start.length < HEADER ? -1 : view.getUint32(80, true);
+  const text = new TextDecoder("latin1").decode(start.subarray(0, 80));
+  if (count >= 0 && size === HEADER + TRIANGLE * count) {
+    if (!(bytes instanceof Unsupported)) return surfaceContent(binary(view, count, text), input, options);
+    if (options.onBad !== undefined) throw bytes;
+    return passingContent({ ...BINARY, header: headerOf(text) }, bytes, (makeScratch, now) =>
+      passTriangles(binaryFile(input, count, now), makeScratch),
+    );
+  }
+  if (/^\s*solid\b/.test(text)) {
+    if (!(bytes instanceof Unsupported)) return surfaceContent(ascii(bytes, where), input, options);
+    if (options.onBad !== undefined) throw bytes;
+    return passingContent(ASCII, bytes, async (makeScratch, now) =>
+      passTriangles(await textFile(input, now), makeScratch),
+    );
+  }
+  if (bytes instanceof Unsupported && size === undefined) throw bytes; // packed, so that nobody knows how long it is
+  if (count < 0) throw new Corrupt(`${where} ends at byte ${size}, within the header of STL`, { where });
+  const needed = HEADER + TRIANGLE * count;
+  throw new Corrupt(`${where} has ${size} bytes, and its ${count} triangles need ${needed}`, { where });
 }
 
-function binary(view: DataView, count: number, text: string): Surface {
+const [HEADER, TRIANGLE] = [84, 50]; // bytes
+const BINARY = { version: "STL binary", geometry: "mesh" } as const;
+const ASCII = { version: "STL ascii", geometry: "mesh" } as const;
+const headerOf = (text: string) => ({ text: text.replace(/[\0 ]+$/, "") });
+
+/** The triangles of a stretch of bytes. */
+function trianglesIn(view: DataView, start: number, count: number) {
   const [corners, normals, more] = [new Float32Array(9 * count), new Float32Array(3 * count), new Uint16Array(count)];
-  for (let i = 0, at = 84; i < count; i++, at += 50) {
+  for (let i = 0, at = start; i < count; i++, at += TRIANGLE) {
     for (let k = 0; k < 3; k++) normals[3 * i + k] = view.getFloat32(at + 4 * k, true);
     for (let k = 0; k < 9; k++) corners[9 * i + k] = view.getFloat32(at + 12 + 4 * k, true);
     more[i] = view.getUint16(at + 48, true);
   }
+  return { corners, normals, more };
+}
+
+function binaryFile(input: InputFile, count: number, options: ReadOptions): TriangleFile {
+  return {
+    where: input.where,
+    count,
+    place: (triangle) => `byte ${HEADER + TRIANGLE * triangle}`,
+    objects: () => ({ count: 1 }),
+    async *blocks() {
+      for (let first = 0; first < count; first += BLOCK) {
+        const size = Math.min(BLOCK, count - first);
+        const bytes = await exactly(input, HEADER + TRIANGLE * first, TRIANGLE * size, "the triangles", options);
+        const own = trianglesIn(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, size);
+        yield { ...own, corners: withoutMinus(own.corners), solid: new Uint32Array(size) };
+      }
+    },
+  };
+}
+
+/** −0 is 0, in place. */
+function withoutMinus(corners: Float32Array): Float32Array {
+  const bits = new Uint32Array(corners.buffer, corners.byteOffset, corners.length);
+  for (let i = 0; i < bits.length; i++) if (bits[i] === 0x8000_0000) bits[i] = 0;
+  return corners;
+}
+
+function binary(view: DataView, count: number, text: string): Surface {
+  const { corners, normals, more } = trianglesIn(view, HEADER, count);
   const { positions, links, first } = merged(corners, [0, 3 * count]);
   const own = [];
   if (normals.some((value) => value !== 0)) own.push(column("normal", normals, 3));
   if (more.some((value) => value !== 0)) own.push(column("attribute", more));
   return {
-    version: "STL binary",
-    geometry: "mesh",
+    ...BINARY,
     positions,
     vertexColumns: columns(),
     links,
     linkColumns: columns(...own),
-    header: { text: text.replace(/[\0 ]+$/, "") },
-    place: (what, i) => `byte ${84 + 50 * (what === "link" ? i : Math.floor(first[i]! / 3))}`,
+    header: headerOf(text),
+    place: (what, i) => `byte ${HEADER + TRIANGLE * (what === "link" ? i : Math.floor(first[i]! / 3))}`,
   };
 }
 
 function ascii(bytes: Uint8Array, where: string): Surface {
-  const scanner = new Scanner({ bytes }, where);
-  const [corners, normals] = [new Growing(new Float64Array()), new Growing(new Float64Array())];
-  const [lines, starts, names] = [new Growing(new Uint32Array()), [0], [] as string[]];
-  let inside = false;
-  do {
-    if (scanner.ends()) continue;
-    const word = scanner.word().toLowerCase();
-    if (word === "vertex") for (let k = 0; k < 3; k++) corners.push(scanner.number("a coordinate"));
-    else if (word === "facet") {
-      scanner.word(); // "normal"
-      for (let k = 0; k < 3; k++) normals.push(scanner.number("a number of the normal"));
-      lines.push(scanner.line);
-    } else if (word === "endfacet") {
-      if (corners.length !== 3 * normals.length) throw scanner.corrupt("a facet that has not three vertices");
-    } else if (word === "solid" && !inside) {
-      names.push(scanner.rest());
-      inside = true;
-    } else if (word === "endsolid" && inside) {
-      starts.push(corners.length / 3);
-      inside = false;
-    } else if (word !== "outer" && word !== "endloop")
-      throw scanner.corrupt(`${JSON.stringify(word.slice(0, 40))} is no word of STL here`);
-  } while (scanner.next());
-  if (inside || corners.length !== 3 * normals.length)
-    throw new Corrupt(`${where} ends at line ${scanner.line} without endsolid`, { where });
-  const { positions, links, first, parts } = merged(Float32Array.from(corners.done()), starts);
-  const faceNormals = Float32Array.from(normals.done());
+  const text = new StlText(where);
+  text.take({ bytes, line: 1 });
+  text.end();
+  const { starts, lines } = text;
+  const { positions, links, first, parts } = merged(Float32Array.from(text.corners.done()), starts);
+  const faceNormals = Float32Array.from(text.normals.done());
   return {
-    version: "STL ascii",
-    geometry: "mesh",
+    ...ASCII,
     positions,
     vertexColumns: columns(),
     links,
     linkColumns: faceNormals.some((value) => value !== 0) ? columns(column("normal", faceNormals, 3)) : columns(),
     parts,
-    ...calledBy(names),
+    ...calledBy(text.names),
     place: (what, i) => `line ${lines.values[what === "link" ? i : Math.floor(first[i]! / 3)]}`,
   };
 }

@@ -70,6 +70,20 @@ export const columns = (...list: readonly Column[]): Columns => new Map(list.map
 
 export const infos = (own: Columns): AttributeInfo[] => [...own.values()].map(({ info }) => info);
 
+/** What a file says of a surface before anything of it is known. */
+export const surfaceOutline = ({
+  version,
+  geometry,
+  axes = XYZ,
+  header,
+}: Pick<Surface, "version" | "geometry" | "axes" | "header">) => ({
+  version,
+  geometry,
+  axes,
+  linkWidth: WIDTH[geometry],
+  header,
+});
+
 export function surfaceContent(found: Surface, { where, size }: InputFile, { onBad }: OpenFileOptions): FileContent {
   const surface = withObjects(sound(found, where, onBad));
   const { positions, links, vertexColumns, linkColumns = NONE, objectColumns = NONE, groups } = surface;
@@ -79,11 +93,7 @@ export function surfaceContent(found: Surface, { where, size }: InputFile, { onB
   const count = points ? 0 : parts.length - 1;
   const ids = surface.ids ?? BigInt64Array.from({ length: count }, (_, i) => BigInt(i));
   return {
-    version: surface.version,
-    geometry: surface.geometry,
-    axes: surface.axes ?? XYZ,
-    linkWidth: WIDTH[surface.geometry],
-    header: surface.header,
+    ...surfaceOutline(surface),
     attributes: surface.attributes,
     losses: surface.notes,
     vertices,

@@ -18,6 +18,7 @@ import type {
 import type { Scratch } from "../../store/scratch.js";
 import type { Sink } from "../../store/types.js";
 import type { Ids, Piece, RowGroups } from "../rows/row-source.js";
+import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
 import type { InputFile } from "./file.js";
 
 /** What a module of this folder exports as `file`. */
@@ -82,8 +83,21 @@ export interface FileContent {
   readonly bounds?: VectorDataset["bounds"] | undefined;
   /** Goes through the file, once: where its pieces are. Asked for before anything is read. */
   index(options: ReadOptions): Promise<PieceIndex>;
+  /** Of what is too large to be held: everything in it once, in the order of the file; `index` then says that it is too large. */
+  readonly passing?: ((makeScratch: () => Scratch, options: ReadOptions) => Promise<Passing>) | undefined;
   /** Some of it, without going through all of it; absent where the index is as quick, and of packed files. */
   readonly sample?: ((wanted: SampleSize, options: ReadOptions) => Promise<FileSample>) | undefined;
+}
+
+/** A file on its way to a writer of Zarr Vectors, looked at but not held. */
+export interface Passing {
+  readonly geometry: Geometry;
+  readonly linkWidth: number;
+  readonly vertices: number;
+  /** What of the file is not in the data. */
+  readonly losses?: readonly string[] | undefined;
+  /** Vertices before the links that name them, which come late; objects without any last. */
+  batches(): AsyncIterable<BatchParts>;
 }
 
 /** How much of a file a sample takes. */

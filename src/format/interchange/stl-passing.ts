@@ -1,0 +1,236 @@
+/**
+ * STL that is too large to be held. Corners at the same place are one vertex, wherever in the file they are: they are put aside by what
+ * their coordinates hash to, so that those of one place come together, some at a time.
+ *
+ * | step                              | is put aside, for each corner                                              |
+ * |-----------------------------------|----------------------------------------------------------------------------|
+ * | 1. the file, from start to end    | by hash: its coordinates and its solid, 16 bytes, and its number           |
+ * | 2. each hash                      | by block of the file: its number, and that of the first at the same place  |
+ * | 3. the file again, block by block | nothing: first corners are vertices, and who was first is known of all     |
+ *
+ * The vertices are numbered as the whole file would number them, by first corners. Those are marked by a bit for each corner, which is
+ * all that stays in memory: 6 bits and some for the 50 bytes of a triangle.
+ */
+import { bytesOf } from "../../codec/numeric.js";
+import { Unsupported } from "../../errors.js";
+import { pickRows } from "../../query/columns.js";
+import type { Scratch } from "../../store/scratch.js";
+import { words } from "../zarr-vectors/payload/int64.js";
+import { type Spool, spool } from "../zarr-vectors/write/spill.js";
+import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
+import { column, columns, type Surface } from "./surface.js";
+import { lateLinks, mustBeFinite } from "./surface-passing.js";
+import type { Passing } from "./types.js";
+
+/** Triangles one after the other. Of each array the next block may use the memory again. */
+export interface Triangles {
+  /** 9 numbers each; −0 is 0. */
+  readonly corners: Float32Array;
+  readonly normals: Float32Array;
+  /** What comes after each in the binary form. */
+  readonly more?: Uint16Array | undefined;
+  /** The solid of each. */
+  readonly solid: Uint32Array;
+  /** The line of each, in text. */
+  readonly line?: Uint32Array | undefined;
+}
+
+export interface TriangleFile {
+  readonly where: string;
+  readonly count: number;
+  /** Blocks of BLOCK triangles, the last of fewer; may be asked for again. */
+  blocks(): AsyncIterable<Triangles>;
+  /** Where a triangle is, for people; in text its line is known. */
+  place?(triangle: number): string;
+  /** Known when all blocks have come once. */
+  objects(): Pick<Surface, "ids" | "objectColumns"> & { readonly count: number };
+}
+
+export const BLOCK = 1 << 15; // triangles
+const KEY = 16; // bytes: three coordinates and the solid
+const CORNERS = 3 * BLOCK;
+
+export async function passTriangles(file: TriangleFile, makeScratch: () => Scratch): Promise<Passing> {
+  const { count, where } = file;
+  if (3 * count >= 2 ** 32) throw new Unsupported(`${where} has more corners than there are numbers for`, { where });
+  const aside = makeScratch();
+  const hashes = Math.max(1, Math.ceil((3 * count * (KEY + 20)) / (aside.memory / 8)));
+  const byHash = spool([KEY, 4], aside);
+  let [normals, more, first] = [false, false, 0];
+  for await (const { corners, solid, line, ...rest } of file.blocks()) {
+    mustBeFinite(corners, where, (corner) => {
+      const triangle = Math.floor(corner / 3);
+      return file.place?.(first + triangle) ?? `line ${line?.[triangle]}`;
+    });
+    normals ||= rest.normals.some((value) => value !== 0);
+    more ||= rest.more?.some((value) => value !== 0) === true;
+    await putAside(byHash, corners, solid, 3 * first, hashes);
+    first += solid.length;
+  }
+  const marks = new Marks(3 * count);
+  const byBlock = spool([4, 4], makeScratch());
+  for (let hash = 0; hash < hashes; hash++) await join(byHash, hash, byBlock, marks);
+  await aside.clear();
+  const vertices = marks.count();
+  return {
+    geometry: "mesh",
+    linkWidth: 3,
+    vertices,
+    batches: () => batches(file, byBlock, marks, { normals, more }),
+  };
+}
+
+/** The corners of a block by their hash. */
+async function putAside(
+  byHash: Spool,
+  corners: Float32Array,
+  solid: Uint32Array,
+  first: number,
+  hashes: number,
+): Promise<void> {
+  const count = corners.length / 3;
+  const bits = new Uint32Array(corners.buffer, corners.byteOffset, corners.length);
+  const [keys, numbers, buckets] = [new Uint32Array(4 * count), new Uint32Array(count), new Uint32Array(count)];
+  for (let i = 0; i < count; i++) {
+    for (let k = 0; k < 3; k++) keys[4 * i + k] = bits[3 * i + k]!;
+    keys[4 * i + 3] = solid[Math.floor(i / 3)]!;
+    numbers[i] = first + i;
+    buckets[i] = hashOf(keys, 4 * i) % hashes;
+  }
+  await byHash.add([bytesOf(keys), bytesOf(numbers)], { count, rows: count, buckets, starts: undefined });
+}
+
+function hashOf(keys: Uint32Array, at: number): number {
+  let hash =
+    Math.imul(keys[at]!, 0x9e3779b1) ^
+    Math.imul(keys[at + 1]!, 0x85ebca77) ^
+    Math.imul(keys[at + 2]!, 0xc2b2ae3d) ^
+    Math.imul(keys[at + 3]!, 0x27d4eb2f);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+/** Of all corners of one hash, which was the first at its place. They come in the order of the file. */
+async function join(byHash: Spool, hash: number, byBlock: Spool, marks: Marks): Promise<void> {
+  const [bucket] = await byHash.read([hash]);
+  const { rows, columns: found } = bucket!;
+  const [keys, numbers] = [words(found[0]!), words(found[1]!)];
+  const room = 2 ** Math.ceil(Math.log2(2 * rows + 2));
+  const table = new Uint32Array(room); // the row of the first + 1
+  const [firsts, blocks] = [new Uint32Array(rows), new Uint32Array(rows)];
+  for (let row = 0; row < rows; row++) {
+    let slot = Math.imul(hashOf(keys, 4 * row), 0x297a2d39) >>> 0;
+    for (slot = (slot ^ (slot >>> 16)) & (room - 1); table[slot] !== 0; slot = (slot + 1) & (room - 1)) {
+      const [a, b] = [4 * row, 4 * (table[slot]! - 1)];
+      if (
+        keys[a] === keys[b] &&
+        keys[a + 1] === keys[b + 1] &&
+        keys[a + 2] === keys[b + 2] &&
+        keys[a + 3] === keys[b + 3]
+      )
+        break;
+    }
+    if (table[slot] === 0) {
+      table[slot] = row + 1;
+      marks.set(numbers[row]!);
+    }
+    firsts[row] = numbers[table[slot]! - 1]!;
+    blocks[row] = Math.floor(numbers[row]! / CORNERS);
+  }
+  await byBlock.add([found[1]!, bytesOf(firsts)], { count: rows, rows, buckets: blocks, starts: undefined });
+}
+
+async function* batches(
+  file: TriangleFile,
+  byBlock: Spool,
+  marks: Marks,
+  has: { readonly normals: boolean; readonly more: boolean },
+): AsyncGenerator<BatchParts> {
+  const objects = file.objects();
+  const ids = objects.ids ?? BigInt64Array.from({ length: objects.count }, (_, i) => BigInt(i));
+  const seen = new Uint8Array(ids.length);
+  let block = 0;
+  for await (const { corners, normals, more, solid } of file.blocks()) {
+    const base = block * CORNERS;
+    const [bucket] = await byBlock.read([block++]);
+    const [numbers, firsts] = [words(bucket!.columns[0]!), words(bucket!.columns[1]!)];
+    const positions = new Float32Array(corners.length);
+    const parts: number[] = [];
+    const owners: number[] = [];
+    let vertices = 0;
+    for (let i = 0; i < corners.length / 3; i++) {
+      if (!marks.has(base + i)) continue;
+      const own = solid[Math.floor(i / 3)]!;
+      if (owners.at(-1) !== own) {
+        owners.push(own);
+        parts.push(vertices);
+      }
+      for (let k = 0; k < 3; k++) positions[3 * vertices + k] = corners[3 * i + k]!;
+      vertices++;
+    }
+    if (vertices > 0) yield named(positions.slice(0, 3 * vertices), [...parts, vertices], owners);
+    const ends = new Uint32Array(corners.length / 3);
+    for (let i = 0; i < numbers.length; i++) ends[numbers[i]! - base] = marks.before(firsts[i]!);
+    const own = [];
+    if (has.normals) own.push(column("normal", normals.slice(), 3));
+    if (has.more) own.push(column("attribute", more!.slice()));
+    yield lateLinks({ width: 3, ends, columns: columns(...own) });
+  }
+  const empty = Array.from(seen.keys()).filter((row) => seen[row] === 0);
+  if (empty.length > 0) yield named(new Float32Array(), [0], empty);
+
+  /** Vertices of these objects, or the objects alone. */
+  function named(positions: Float32Array, parts: readonly number[], rows: readonly number[]): BatchParts {
+    for (const row of rows) seen[row] = 1;
+    return {
+      positions,
+      parts: Uint32Array.from(parts),
+      objects: Int32Array.from({ length: parts.length - 1 }, (_, i) => i),
+      ids: BigInt64Array.from(rows, (row) => ids[row]!),
+      objectColumns: pickRows(objects.objectColumns ?? new Map(), rows),
+    };
+  }
+}
+
+/** A bit for each number, and how many are set before one. */
+class Marks {
+  readonly #bits: Uint32Array;
+  /** Those before every 16th word. */
+  readonly #before: Uint32Array;
+
+  constructor(count: number) {
+    this.#bits = new Uint32Array(Math.ceil(count / 32));
+    this.#before = new Uint32Array(Math.ceil(count / 512) + 1);
+  }
+
+  set(number: number): void {
+    this.#bits[number >>> 5]! |= 1 << (number & 31);
+  }
+
+  has(number: number): boolean {
+    return ((this.#bits[number >>> 5]! >>> (number & 31)) & 1) === 1;
+  }
+
+  /** All are set, so many: from now on it is known how many are before each. */
+  count(): number {
+    let sum = 0;
+    for (let word = 0; word < this.#bits.length; word++) {
+      if (word % 16 === 0) this.#before[word / 16] = sum;
+      sum += ones(this.#bits[word]!);
+    }
+    return sum;
+  }
+
+  before(number: number): number {
+    const word = number >>> 5;
+    let sum = this.#before[word >>> 4]!;
+    for (let own = (word >>> 4) << 4; own < word; own++) sum += ones(this.#bits[own]!);
+    return sum + ones(this.#bits[word]! & ((1 << (number & 31)) - 1));
+  }
+}
+
+function ones(word: number): number {
+  let bits = word - ((word >>> 1) & 0x5555_5555);
+  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}
