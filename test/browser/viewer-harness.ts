@@ -3,21 +3,26 @@
  * drew. Pictures are small and one page shows one thing after the other: a browser that draws in software takes its time.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type Camera, lensOf, project, type Vector } from "../../src/scene/camera.js";
 import { createHandler, listen, pageRoute, type Route, storeRoute } from "../../src/server/index.js";
 import { fileStore } from "../../src/store/file.js";
 import type { Look } from "../../src/viewer/three/object.js";
+import { serveFile } from "./harness.js";
 
 const SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
 
 export interface Site {
   readonly url: string;
   readonly browser: Browser;
+  /** The folder of the built page. */
+  readonly built: string;
   close(): Promise<void>;
 }
 
@@ -32,12 +37,67 @@ export async function site(executablePath: string, data: string, more: readonly 
   return {
     url: server.url.replace(/\/$/, ""),
     browser,
+    built,
     async close() {
       await browser.close();
       await server.close();
       rmSync(built, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * A web server of somebody else, which serves a folder as web servers do, to pages from elsewhere or not, with ranges or without; and lists it
+ * as buckets are listed.
+ */
+export async function stranger(folder: string, { cors = true, ranges = true } = {}): Promise<Stranger> {
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://x");
+    const path = decodeURIComponent(pathname);
+    if (cors) {
+      response.setHeader("access-control-allow-origin", "*");
+      response.setHeader("access-control-allow-headers", "range");
+      response.setHeader("access-control-expose-headers", "content-length, content-range, etag");
+    }
+    if (request.method === "OPTIONS") return void response.writeHead(204).end();
+    if (searchParams.has("list-type")) return void response.end(bucketList(join(folder, path), searchParams));
+    if (!ranges) request.headers.range = undefined;
+    const type = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" }[extname(path) || ".html"];
+    if (type !== undefined) response.setHeader("content-type", type);
+    serveFile(join(folder, path.endsWith("/") ? `${path}index.html` : path), request, response);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** What S3 says of the keys below a prefix, in one page. */
+function bucketList(folder: string, asked: URLSearchParams): string {
+  const [prefix, delimiter] = [asked.get("prefix") ?? "", asked.get("delimiter") ?? ""];
+  const [keys, groups] = [[] as string[], new Set<string>()];
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const key = relative(folder, join(entry.parentPath, entry.name));
+    if (!entry.isFile() || !key.startsWith(prefix)) continue;
+    const end = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
+    if (end < 0) keys.push(key);
+    else groups.add(key.slice(0, end + 1));
+  }
+  const contents = keys.map(
+    (key) => `<Contents><Key>${key}</Key><Size>${statSync(join(folder, key)).size}</Size></Contents>`,
+  );
+  const prefixes = [...groups].map((group) => `<CommonPrefixes><Prefix>${group}</Prefix></CommonPrefixes>`);
+  return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}${prefixes.join("")}</ListBucketResult>`;
+}
+
+export interface Stranger {
+  readonly url: string;
+  close(): Promise<void>;
 }
 
 /** A page that shows one thing after the other. */
@@ -160,7 +220,7 @@ export function colourAt(picture: Picture, camera: Camera, place: Vector, ground
 /** What the dark page has where nothing is. */
 export const GROUND: Colour = [16, 21, 28];
 
-const pixel = ({ width, pixels }: Picture, x: number, y: number): Colour => {
+export const pixel = ({ width, pixels }: Picture, x: number, y: number): Colour => {
   const at = 4 * (y * width + x);
   return [pixels[at]!, pixels[at + 1]!, pixels[at + 2]!];
 };
