@@ -14,6 +14,8 @@ export interface OpenOptions extends LocationOptions {
   readonly as?: string | undefined;
   /** Of tables: which columns are what. */
   readonly table?: TableOptions | undefined;
+  /** Of annotations: what they are related to as attributes, for which each is read by its id. */
+  readonly related?: boolean | undefined;
 }
 
 /** The format that claims a place, and what it says about it. */

@@ -176,7 +176,7 @@ async function sourceOf(
   if (sources.length > 1 || isPattern(only)) return many();
   const onBad = given["skip-bad"] ? ({ message }: Error): void => void skipped.push(message) : undefined;
   try {
-    const reading = { onBad, table: tableOf(given), maxMemory: given["max-memory"] };
+    const reading = { onBad, related: true, table: tableOf(given), maxMemory: given["max-memory"] };
     const { match, forbidden } = await findSource(only, given, session, reading);
     const opened = await match.open();
     return { opened: opened.kind === "array" ? levelOf(opened, given.level) : opened, forbidden };

@@ -29,7 +29,7 @@ export const diff = verb({
   ],
   async run([a, b], given, session) {
     const { output, signal, report: progress } = session;
-    const open = async (url: string) => (await findSource(url, given, session)).match.open();
+    const open = async (url: string) => (await findSource(url, given, session, { related: true })).match.open();
     const { tolerance, level, ignore, places, "max-memory": maxMemory } = given;
     const options = { tolerance, level, ignore, places, maxMemory, signal, onProgress: progress.update };
     const report = await diffDatasets(await open(a!), await open(b!), options);

@@ -2,6 +2,7 @@
 
 import { InvalidInput } from "../errors.js";
 import type { OpenFileOptions } from "../format/interchange/types.js";
+import type { FormatOptions } from "../model/format.js";
 import { openLocation } from "../node.js";
 import { type Detected, detect } from "../open.js";
 import { Prefix } from "../store/key.js";
@@ -40,7 +41,7 @@ export async function findSource(
   url: string,
   options: Given,
   session: Session,
-  reading: Pick<OpenFileOptions, "onBad" | "table" | "maxMemory"> = {},
+  reading: Pick<OpenFileOptions & FormatOptions, "onBad" | "table" | "maxMemory" | "related"> = {},
 ): Promise<Source> {
   const place = withType(await findPlace(url, options, session), options.type, url);
   const detected = await detect(place, { as: options.as, signal: session.signal, ...reading });

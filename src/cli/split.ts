@@ -41,7 +41,10 @@ export const split = verb({
     const { output, signal, report: progress } = session;
     if (given.by === undefined)
       throw new InvalidInput("by what? --by is missing", { hint: "--by group, attribute:NAME, object or box" });
-    const dataset = await vectorsAt(await findSource(url!, given, session, { table: tableOf(given) }), url!);
+    const dataset = await vectorsAt(
+      await findSource(url!, given, session, { table: tableOf(given), related: true }),
+      url!,
+    );
     const report = await splitInto(dataset, folder!, {
       by: given.by,
       size: given.size,

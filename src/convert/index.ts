@@ -60,7 +60,7 @@ export function converter(
     const { inputsOf, isPattern } = await import("./inputs.js");
     if (addresses.length > 1 || isPattern(only)) return inputsOf(openLocation, addresses, options);
     try {
-      return await open(only, options);
+      return await open(only, { ...options, related: true });
     } catch (error) {
       if (error instanceof NotFound) return inputsOf(openLocation, addresses, options); // perhaps a folder of files
       throw error;

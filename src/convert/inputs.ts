@@ -53,7 +53,7 @@ async function single(openLocation: Open, source: string, options: Options): Pro
   return {
     path: source,
     origin: { url: file === undefined ? urlOf(store, at) : `${store.url}/${file}`, store },
-    open: async (now) => (await detect(location, { ...options, ...now })).match.open(),
+    open: async (now) => (await detect(location, { ...options, ...now, related: true })).match.open(),
   };
 }
 

@@ -36,7 +36,7 @@ export function splitter(
   convert: ReturnType<typeof converter>,
 ) {
   return async (source: VectorDataset | string, folder: string, options: SplitOptions): Promise<SplitReport> => {
-    const dataset = typeof source === "string" ? await open(source, options) : source;
+    const dataset = typeof source === "string" ? await open(source, { ...options, related: true }) : source;
     return (await import("./split-into.js")).splitInto(dataset, folder, options, { openLocation, convert });
   };
 }

@@ -1,5 +1,6 @@
 /** `diff`: do two datasets hold the same data, whatever their formats. */
 import type { Dataset, ReadOptions } from "../model/dataset.js";
+import type { OpenOptions } from "../open.js";
 import type { DiffReport } from "./report.js";
 
 export type { Difference, DiffReport, Kind as DifferenceKind } from "./report.js";
@@ -19,9 +20,10 @@ export interface DiffOptions extends ReadOptions {
 }
 
 /** `diff` for the addresses that `open` understands. */
-export function differ(open: (url: string, options?: ReadOptions) => Promise<Dataset>) {
+export function differ(open: (url: string, options?: OpenOptions) => Promise<Dataset>) {
   return async (a: Dataset | string, b: Dataset | string, options: DiffOptions = {}): Promise<DiffReport> => {
-    const opened = (side: Dataset | string) => (typeof side === "string" ? open(side, options) : side);
+    const opened = (side: Dataset | string) =>
+      typeof side === "string" ? open(side, { ...options, related: true }) : side;
     const { diffDatasets } = await import("./datasets.js");
     return diffDatasets(await opened(a), await opened(b), options);
   };

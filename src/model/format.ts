@@ -16,6 +16,8 @@ export interface FormatOptions {
   readonly file?: Key | undefined;
   /** The format, or the kind of it, that the caller takes it for. */
   readonly as?: string | undefined;
+  /** Of annotations: what they are related to as attributes, for which each is read by its id. */
+  readonly related?: boolean | undefined;
 }
 
 /** A format's answer to "is this yours?" */

@@ -8,19 +8,20 @@
  * | lines                               | lines, or boxes where `annotation_type` says so                                 |
  * | polylines, streamlines              | polylines                                                                       |
  *
- * The attributes of objects that `relationships` names are relationships, 64 bits exact; a point that is an object of its own, the only one of it,
+ * The attributes of objects, and of points, that `relationships` names are relationships, 64 bits exact; a point that is an object of its own, the only one of it,
  * has its object's id, and its object is no relationship.
  *
  * Attributes become properties: numbers as they are, texts of objects as codes with labels where there are few. All annotations are
  * gathered before they are written, since what goes where in the spatial index depends on all of them.
  */
 
+import { U64 } from "../../bytes/u64.js";
 import type { NumericArray } from "../../codec/types.js";
 import { type AnnotationProperty, type AnnotationType, channelsOf } from "../../format/precomputed/annotation/info.js";
 import type { Annotations } from "../../format/precomputed/annotation/list.js";
 import { createAnnotations } from "../../format/precomputed/annotation/write.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
-import type { Batch } from "../../model/vectors.js";
+import type { Batch, Columns } from "../../model/vectors.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
@@ -48,7 +49,8 @@ export async function publishAnnotations(publication: Publication, store: Store,
   const fields = await fieldsFor(publication, type);
   loseAttributes(publication, ["annotation_type", "dimensions", "relationships"]);
   const { relationships: old } = source.attributes;
-  const lost = (Array.isArray(old) ? old : []).filter((name) => !fields.related.some((info) => info.name === name));
+  const relationships = [...fields.related, ...fields.relatedPoints].map(({ name }) => name);
+  const lost = (Array.isArray(old) ? old : []).filter((name) => !relationships.includes(String(name)));
   if (lost.length > 0) lose(`the relationships ${lost.join(", ")}`);
   // Points that are objects, one each, are annotations by their own ids.
   const alone = type === "point" && hasObjects && (await areAlone(publication));
@@ -65,10 +67,7 @@ export async function publishAnnotations(publication: Publication, store: Store,
       type,
       dimensions: dimensionsOf(source, options.resolution, note),
       properties: fields.all.map(propertyOf),
-      relationships: [
-        ...(type === "point" && hasObjects && !alone ? [OBJECT] : []),
-        ...fields.related.map(({ name }) => name),
-      ],
+      relationships: [...(type === "point" && hasObjects && !alone ? [OBJECT] : []), ...relationships],
     },
     {
       ...writingInto(store, publication),
@@ -92,7 +91,11 @@ export async function publishAnnotations(publication: Publication, store: Store,
           return [field.id, values];
         }),
       );
-      const related = new Map([...(own.annotations.related ?? []), ...relatedOf(batch, fields.related, own.objects)]);
+      const related = new Map([
+        ...(own.annotations.related ?? []),
+        ...relatedOf(batch.objectColumns, fields.related, own.objects),
+        ...relatedOf(batch.vertexColumns, fields.relatedPoints, own.annotations.ids),
+      ]);
       await writer.add({ ...own.annotations, properties, related });
       tally.vertices += batch.positions.length / batch.dims;
       tally.objects += batch.ids.length;
@@ -130,9 +133,19 @@ export async function fieldsFor(publication: Publication, type: AnnotationType) 
   const rules = { clean, widthOf: (info: AttributeInfo) => (isColour(info) ? info.channels : 1) };
   const taken = new Set<string>();
   const codes = await codesOf(publication);
+  const { relationships } = publication.source.attributes;
+  const isRelated = ({ name, dtype }: AttributeInfo): boolean =>
+    Array.isArray(relationships) &&
+    relationships.includes(name) &&
+    (dtype.kind === "uint" || dtype.kind === "int") &&
+    dtype.size === 8;
+  const related = schema.object.filter(isRelated);
+  const relatedPoints = schema.vertex.filter(
+    (own) => isPoint && isRelated(own) && !related.some(({ name }) => name === own.name),
+  );
   const vertex = isPoint
     ? fieldsOf(
-        schema.vertex.filter((own) => own !== id),
+        schema.vertex.filter((own) => own !== id && !relatedPoints.includes(own)),
         "vertex",
         rules,
         lose,
@@ -142,19 +155,11 @@ export async function fieldsFor(publication: Publication, type: AnnotationType) 
   if (!isPoint)
     for (const { name } of schema.vertex)
       lose(`the vertex attribute ${name}: annotations have values, vertices have none`);
-  const { relationships } = publication.source.attributes;
-  const related = schema.object.filter(
-    ({ name, dtype }) =>
-      Array.isArray(relationships) &&
-      relationships.includes(name) &&
-      (dtype.kind === "uint" || dtype.kind === "int") &&
-      dtype.size === 8,
-  );
   const objects = schema.object.filter(
     (own) => !related.includes(own) && (type !== "ellipsoid" || own !== radiiOf(schema.object)),
   );
   const object = fieldsOf(objects, "object", rules, lose, { codes, taken });
-  return { id, vertex, related, all: [...vertex, ...object] };
+  return { id, vertex, related, relatedPoints, all: [...vertex, ...object] };
 }
 
 /** Whether every point is an object of its own. */
@@ -171,17 +176,18 @@ async function areAlone({ source, level, geometry, reading, batchVertices }: Pub
   return true;
 }
 
-/** The ids that each annotation is related to; one that is absent is none. */
-function relatedOf(batch: Batch, infos: readonly AttributeInfo[], rows: Int32Array) {
+/** The ids that each annotation is related to; one that is absent, or 2^64 − 1, is none. `rows`: of each annotation, or the annotations themselves, a row each. */
+function relatedOf(columns: Columns, infos: readonly AttributeInfo[], rows: Int32Array | BigUint64Array) {
   return infos.map(({ name }): [string, { offsets: Uint32Array; ids: BigUint64Array }] => {
-    const { info, values } = batch.objectColumns.get(name)!;
+    const { info, values } = columns.get(name)!;
     const { channels, absent } = info;
     const offsets = new Uint32Array(rows.length + 1);
     const found: bigint[] = [];
-    for (const [i, row] of rows.entries()) {
+    for (let i = 0; i < rows.length; i++) {
+      const row = typeof rows[i] === "bigint" ? i : (rows[i] as number);
       for (let c = 0; row >= 0 && c < channels; c++) {
         const id = values[row * channels + c] as bigint;
-        if (id !== absent) found.push(id);
+        if (id !== absent && BigInt.asUintN(64, id) !== U64.MAX) found.push(id);
       }
       offsets[i + 1] = found.length;
     }

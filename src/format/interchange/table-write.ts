@@ -188,14 +188,11 @@ function vertexRows(
     columns: [
       ...fixed.map((name) => (name === "part" ? { info: INT32(name), values: numbers } : idColumn(name, ids, owners))),
       ...axes.map((name, axis) => axisColumn(name, positions, axis, dims)),
-      ...vertex.map((info) =>
-        plain(
-          batch.vertexColumns.get(info.name),
-          info,
-          taken.includes(info.name) ? `vertex.${info.name}` : info.name,
-          count,
-        ),
-      ),
+      ...vertex.map((info) => {
+        const title = taken.includes(info.name) ? `vertex.${info.name}` : info.name;
+        const column = plain(batch.vertexColumns.get(info.name), info, title, count);
+        return related.has(info.name) ? withNone(column) : column;
+      }),
       ...object.map((info) => ownersColumn(batch.objectColumns, info, titleOf(info.name), owners)),
     ],
   };
@@ -284,6 +281,12 @@ function plain(column: Column | undefined, info: AttributeInfo, name: string, ro
     values: Float32Array.from(values as Uint16Array, halfToNumber),
   };
 }
+
+/** What points are related to: 2^64 − 1 is nothing. */
+const withNone = ({ info, values }: Column): Column => ({
+  info: { absent: values instanceof BigUint64Array ? U64.MAX : undefined, ...info },
+  values,
+});
 
 /** The attribute of each row's object; a row without one has none. */
 function ownersColumn(columns: Columns, info: AttributeInfo, name: string, owners: Int32Array): Column {

@@ -4,15 +4,18 @@
  * Level 0 is everything. The spatial index has levels that add to each other; what its first n have together is a sample of the
  * same density everywhere, and so the levels here are those samples: the last one is the index's coarsest level alone.
  *
- * A region reads the cells that it meets; `object` reads what it names from the index of ids, and nothing else.
+ * A region reads the cells that it meets; `object` reads what it names from the index of ids, and nothing else. With what they are related to
+ * (`related`), each annotation is read from there as well.
  */
+import type { AttributeInfo } from "../../../model/attributes.js";
 import type { ReadOptions, ReadPlan } from "../../../model/dataset.js";
 import type { FormatOptions } from "../../../model/format.js";
 import type { LevelSource } from "../../../model/source.js";
-import type { Axis, Query, VectorDataset } from "../../../model/vectors.js";
+import type { Axis, Columns, Query, Schema, VectorDataset } from "../../../model/vectors.js";
 import { Morton } from "../../../space/morton.js";
 import { namedIds, rowDataset } from "../../rows/row-dataset.js";
-import { rowSource } from "../../rows/row-source.js";
+import { type Piece, rowSource } from "../../rows/row-source.js";
+import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, existingIds, present } from "../ids.js";
 import type { InfoAt } from "../info.js";
 import { ownPoints } from "./borders.js";
@@ -21,7 +24,8 @@ import { discover, type ReadCells } from "./discover.js";
 import type { AnnotationInfo } from "./info.js";
 import { type Annotations, parseList, parseOne } from "./list.js";
 import { type AnnotationCollection, annotationsAt, type OpenedLevel } from "./read.js";
-import { shapeOf } from "./shape.js";
+import { relationsOf } from "./related.js";
+import { shapeOf, unused } from "./shape.js";
 
 /** Annotations, opened. */
 export interface AnnotationDataset extends VectorDataset {
@@ -34,18 +38,24 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
   const { url, info, byId, levels, form } = collection;
   const { limits } = options;
   const dims = info.dimensions.length;
+  const isRelated = options.related === true && info.relationships.length > 0;
   const shape = shapeOf(info);
+  const domain = info.type === "point" ? "vertex" : "object"; // of what is said of an annotation
+  const relationships = info.relationships.map(({ id }) => (isRelated ? unused(id, shape.schema[domain]) : id));
+  const relations = once((now) => relationsOf(collection, relationships, { limits, ...now }));
+  const related = async (now: ReadOptions) => (isRelated ? await relations(now) : undefined);
   const named = { store, at: byId.folder, sharding: info.byId.sharding };
 
   /** Annotations by their ids, a piece each. */
-  function idSource(level: number, ids: BigUint64Array): LevelSource {
+  async function idSource(level: number, ids: BigUint64Array, now: ReadOptions): Promise<LevelSource> {
+    const known = await related(now);
     const wanted = (pieces: readonly number[]) => BigUint64Array.from(pieces, (piece) => ids[piece]!);
     return rowSource({
       level,
       dims,
       geometry: shape.geometry,
       linkWidth: 0,
-      schema: shape.schema,
+      schema: withInfos(shape.schema, domain, known?.infos),
       rank: 1,
       coords: Int32Array.from(ids, (_, i) => i),
       boxes: undefined,
@@ -56,7 +66,8 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
           for (let i = 0; i < rows.length; i++) {
             const id = some[rows[i]!]!;
             const where = `${store.url}/${byId.folder}${id}`;
-            yield [pieces[rows[i]!]!, shape.piece(parseOne(present(values[i], where), id, form, where))] as const;
+            const one = parseOne(present(values[i], where), id, form, where);
+            yield [pieces[rows[i]!]!, withColumns(shape.piece(one), domain, known?.columns([one]))] as const;
           }
       },
       cost: (pieces, now) => costOf(named, wanted(pieces), now),
@@ -78,13 +89,14 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
 
   async function cellSource(level: number, query: Query, now: ReadOptions): Promise<LevelSource> {
     const cells = await cellsFor(level, query, now);
+    const known = await related(now);
     const read = reader(cells, levels, (bytes, where) => parseList(bytes, form, where), { ...options, ...now });
     const rest = {
       level,
       dims,
       geometry: shape.geometry,
       linkWidth: 0,
-      schema: shape.schema,
+      schema: withInfos(shape.schema, domain, known?.infos),
       rank: 1 + dims,
       coords: Int32Array.from(cells.flatMap((own) => [own.level, ...own.cell])),
       cost: (pieces: readonly number[], call?: ReadOptions) =>
@@ -93,8 +105,21 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
           call,
         ),
     };
-    if (info.type !== "point")
-      return rowSource({ ...rest, ...(await discover(cells.length, dims, shape, read, { limits, ...now })) });
+    if (info.type !== "point") {
+      const found = await discover(cells.length, dims, shape, read, { limits, ...now });
+      if (known === undefined) return rowSource({ ...rest, ...found });
+      const { ids, starts } = found.objects;
+      return rowSource({
+        ...rest,
+        ...found,
+        async *load(pieces, call) {
+          for await (const [piece, decoded] of found.load(pieces, call)) {
+            const own = ids.subarray(starts[piece], starts[piece + 1]);
+            yield [piece, withColumns(decoded, domain, await known.read(own, { limits, ...call }))] as const;
+          }
+        },
+      });
+    }
     return rowSource({
       ...rest,
       boxes: Float64Array.from(cells.flatMap((own) => cellBox(info, levels[own.level]!, own.cell))),
@@ -103,7 +128,10 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
         for await (const [piece, annotations] of read(pieces, call)) {
           const { level: number, cell } = cells[piece]!;
           const rows = await ownPoints(annotations, cell, info, levels[number]!, form, { limits, ...call });
-          yield [piece, shape.piece(annotations, rows)] as const;
+          const { ids } = annotations;
+          const own = rows === undefined ? ids : BigUint64Array.from(rows, (row) => ids[row]!);
+          const columns = await known?.read(own, { limits, ...call });
+          yield [piece, withColumns(shape.piece(annotations, rows), domain, columns)] as const;
         }
       },
     });
@@ -143,7 +171,7 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
     attributes: {
       annotation_type: info.type,
       dimensions: Object.fromEntries(info.dimensions.map(({ name, scale, unit }) => [name, [scale, unit]])),
-      relationships: info.relationships.map(({ id }) => id),
+      relationships,
     },
     notes: [...collection.notes, ...(SAYS[info.type] ?? [])],
     async ids(level, now) {
@@ -158,12 +186,22 @@ export async function openAnnotationDataset(place: InfoAt, options: FormatOption
     async source(level, query, now = {}) {
       const reading = { limits, ...now };
       if (query.object !== undefined)
-        return idSource(level, await existingIds(byId.values, namedIds(query.object), reading));
-      if (levels.length === 0) return idSource(level, await allIds(byId.values, reading));
+        return idSource(level, await existingIds(byId.values, namedIds(query.object), reading), now);
+      if (levels.length === 0) return idSource(level, await allIds(byId.values, reading), now);
       return cellSource(level, query, reading);
     },
   });
   return { ...dataset, collection };
+}
+
+const withInfos = (schema: Schema, domain: "vertex" | "object", infos: readonly AttributeInfo[] = []): Schema => ({
+  ...schema,
+  [domain]: [...schema[domain], ...infos],
+});
+
+function withColumns(piece: Piece, domain: "vertex" | "object", columns: Columns = new Map()): Piece {
+  const name = `${domain}Columns` as const;
+  return columns.size === 0 ? piece : { ...piece, [name]: new Map([...piece[name], ...columns]) };
 }
 
 interface Cell {

@@ -77,7 +77,7 @@ const infoOf = ({ id, type, description, enum: named }: AnnotationProperty): Att
 };
 
 /** A name of ours that no property has. */
-function unused(name: string, properties: readonly AttributeInfo[]): string {
+export function unused(name: string, properties: readonly AttributeInfo[]): string {
   return properties.some((own) => own.name === name) ? unused(`${name}_`, properties) : name;
 }
 
