@@ -5,10 +5,11 @@ import { kinds } from "../format/interchange/kinds.js";
 import { openInterchange } from "../format/interchange/open.js";
 import { file } from "../format/interchange/trx.js";
 import { openZarrVectors } from "../format/zarr-vectors/index.js";
-import type { VectorDataset } from "../model/vectors.js";
+import type { Query, VectorDataset } from "../model/vectors.js";
 import { Key, Prefix } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import { feedOf } from "./feed.js";
+import { writeFeed } from "./feed-store.js";
 import { convertToFile } from "./files.js";
 import { convertVectors } from "./vectors.js";
 
@@ -37,11 +38,11 @@ it("objects without vertices are in the store, with their attributes", async () 
   );
 });
 
-async function inFile(id: string, dataset: VectorDataset) {
+async function inFile(id: string, dataset: VectorDataset, query: Query = {}) {
   const kind = kinds.find((own) => own.id === id)!;
   const store = memoryStore();
   const name = `b.${kind.extensions[0]}`;
-  const report = await convertToFile(await feedOf(dataset, {}), kind, await store.write(Key.of(name)));
+  const report = await convertToFile(await feedOf(dataset, query), kind, await store.write(Key.of(name)));
   return { report, back: await openInterchange(kind, store, Key.of(name)) };
 }
 
@@ -71,4 +72,38 @@ describe("objects without vertices", () => {
       expect(report.losses).toContain("memory:/a.trx: 3 objects without vertices");
     },
   );
+});
+
+describe("objects that were thinned away from a coarser level", () => {
+  /** Ten lines with vertices and two without; a coarser level keeps five of the ten. */
+  async function thinned() {
+    const many = Array.from({ length: 12 }, (_, i) => (i % 6 === 5 ? [] : [i, 0, 0, i, 5, 0, i, 9, 0]));
+    const dataset = await openBytes(
+      file,
+      "a.trx",
+      (await written(file, paths(many, { groups: [BigInt64Array.from(many, (_, i) => BigInt(i))] }))).bytes,
+    );
+    const store = memoryStore();
+    await convertVectors(dataset, store, Prefix.root, {}, { levels: 1, keep: 0.5 });
+    return openZarrVectors(store, Prefix.root);
+  }
+
+  it.each(["trk", "tck", "trx", "vtk"])("are not in a %s of it, and those without any vertices are", async (id) => {
+    const dataset = await thinned();
+    const { objects } = await dataset.select({ level: 1 }).count({ exact: true });
+    expect(objects).toBe(5);
+    const { report, back } = await inFile(id, dataset, { level: 1 });
+    expect(report).toMatchObject({ objects: 7 });
+    expect(await back.select().count({ exact: true })).toMatchObject({ objects: 5 });
+  });
+
+  it("are neither in a store of it, nor in its groups", async () => {
+    const dataset = await thinned();
+    const kept = new Set((await dataset.select({ level: 1 }).read()).ids);
+    const store = memoryStore();
+    expect(await writeFeed(await feedOf(dataset, { level: 1 }), store, Prefix.root)).toMatchObject({ objects: 7 });
+    const back = await openZarrVectors(store, Prefix.root);
+    expect(new Set(await (await back.source(0)).objects!.ids())).toEqual(new Set([...kept, 5n, 11n]));
+    expect(new Set(await back.groupMembers(0, 0))).toEqual(kept);
+  });
 });

@@ -1,6 +1,6 @@
 /**
  * Objects without vertices, which no batch of an answer has: put among the others, where those come in their order; else everything
- * that a level knows and that has not come.
+ * that a level knows and that has not come. What a coarser level has only the id of, because it was thinned away there, is none of them.
  */
 import type { ReadOptions } from "../model/dataset.js";
 import type { ObjectSource } from "../model/source.js";
@@ -50,19 +50,35 @@ export class Seen {
   }
 }
 
-/** The objects of a level that are not among those seen, with these attributes. */
+/** The rows of those objects that have no vertices on the finest level either; all of them where nobody says what that has. */
+async function neverAny(
+  objects: ObjectSource,
+  rows: Uint32Array,
+  finest: ObjectSource | undefined,
+  options: ReadOptions,
+): Promise<Uint32Array> {
+  if (finest === undefined || rows.length === 0) return rows;
+  const there = await finest.rowsOf([...(await objects.ids(rows, options))], options);
+  const { offsets } = await finest.place(Uint32Array.from(there.filter((row) => row >= 0)), options);
+  let next = 0;
+  return rows.filter((_, i) => there[i]! < 0 || offsets[next] === offsets[++next]);
+}
+
+/** The objects of a level that are not among those seen, with these attributes; `finest`: of a coarser level, those of level 0. */
 export async function* unseenObjects(
   objects: ObjectSource,
   seen: Seen,
   names: readonly string[],
   options: ReadOptions,
+  finest?: ObjectSource,
 ): AsyncGenerator<{ readonly ids: Batch["ids"]; readonly objectColumns: Columns }> {
   if (seen.count >= objects.rows) return;
   const has = seen.finder();
   for (let from = 0; from < objects.rows; from += ROWS) {
     const all = Uint32Array.from({ length: Math.min(ROWS, objects.rows - from) }, (_, i) => from + i);
     const known = await objects.ids(all, options);
-    const rows = all.filter((_, i) => !has(known[i]!));
+    const unseen = all.filter((_, i) => !has(known[i]!));
+    const rows = await neverAny(objects, unseen, finest, options);
     if (rows.length === 0) continue;
     const [ids, objectColumns] = await Promise.all([objects.ids(rows, options), objects.columns(names, rows, options)]);
     yield { ids, objectColumns };
@@ -70,12 +86,17 @@ export async function* unseenObjects(
 }
 
 /** The rows of objects that have nothing. */
-async function emptyRows(objects: ObjectSource, options: ReadOptions): Promise<Uint32Array> {
+async function emptyRows(
+  objects: ObjectSource,
+  finest: ObjectSource | undefined,
+  options: ReadOptions,
+): Promise<Uint32Array> {
   const found: number[] = [];
   for (let from = 0; from < objects.rows; from += ROWS) {
     const rows = Uint32Array.from({ length: Math.min(ROWS, objects.rows - from) }, (_, i) => from + i);
     const { offsets } = await objects.place(rows, options);
-    for (const [i, row] of rows.entries()) if (offsets[i] === offsets[i + 1]) found.push(row);
+    const empty = rows.filter((_, i) => offsets[i] === offsets[i + 1]);
+    for (const row of await neverAny(objects, empty, finest, options)) found.push(row);
   }
   return Uint32Array.from(found);
 }
@@ -85,8 +106,9 @@ export async function gapFiller(
   objects: ObjectSource,
   names: readonly string[],
   options: ReadOptions,
+  finest?: ObjectSource,
 ): Promise<(batch: Batch) => Promise<Batch>> {
-  const empty = await emptyRows(objects, options);
+  const empty = await emptyRows(objects, finest, options);
   let [next, last] = [0, -1];
   return async (batch) => {
     if (next === empty.length || batch.repeats === true || batch.ids.length === 0) return batch;

@@ -110,31 +110,34 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
   const isWhole = !["object", "group", "box", "sphere", "nearest", "where", "limit"].some(
     (name) => query[name as keyof Query] !== undefined,
   );
-  let members: Set<bigint> | undefined; // the objects of the answer, once it was gone through
+  // A coarser level may know objects that were thinned away from it: what is written of it has only those with vertices there.
+  const finest = level === 0 ? undefined : (await dataset.source(0, reading, geometry)).objects;
+  let isMember: ((id: bigint) => boolean) | undefined; // the objects of the answer, once it was gone through
 
   async function* batches(wanted: SelectOptions = {}): AsyncGenerator<Batch> {
     const total = onProgress === undefined ? 0 : (await selection.count(reading)).vertices;
-    const [seen, whole] = [new Set<bigint>(), new Seen()];
+    const seen = new Seen();
     const names = wanted.attributes === undefined ? asked("object").map(({ name }) => name) : [];
     const fills = isWhole && source.objects !== undefined && PATHS.includes(geometry!);
-    const fill = fills ? await gapFiller(source.objects!, names, reading) : undefined;
+    const fill = fills ? await gapFiller(source.objects!, names, reading, finest) : undefined;
     let done = 0;
     for await (const found of selection.batches({ ...reading, attributes, ...wanted })) {
       const batch = fill === undefined ? found : await fill(found);
       yield batch;
       if (batch.repeats === true) continue;
-      if (isWhole) whole.add(batch.ids);
-      else for (const id of batch.ids) seen.add(id);
+      seen.add(batch.ids);
       done += batch.positions.length / batch.dims;
       onProgress?.({ done, total: Math.max(done, total), unit: "vertices" });
     }
-    members = seen;
-    if (!isWhole || source.objects === undefined) return;
     let empty = 0;
-    for await (const { ids, objectColumns } of unseenObjects(source.objects, whole, names, reading)) {
-      empty += ids.length;
-      if (PATHS.includes(geometry!)) yield withoutVertices(ids, objectColumns, level, geometry!, axes.length);
-    }
+    if (isWhole && source.objects !== undefined)
+      for await (const { ids, objectColumns } of unseenObjects(source.objects, seen, names, reading, finest)) {
+        empty += ids.length;
+        if (!PATHS.includes(geometry!)) continue;
+        yield withoutVertices(ids, objectColumns, level, geometry!, axes.length);
+        seen.add(ids);
+      }
+    isMember = seen.finder();
     const told = `${url}: ${empty} objects without vertices`;
     if (empty > 0 && !PATHS.includes(geometry!) && !losses.includes(told)) losses.push(told);
   }
@@ -143,9 +146,9 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     const known = await dataset.groups(level, reading);
     const of = await Promise.all(known.map(({ group }) => dataset.groupMembers(group, level, reading)));
     const columns: Columns = asked("group").length > 0 ? await dataset.groupColumns(level, reading) : new Map();
-    if (isWhole || known.length === 0) return { members: of, columns };
-    if (members === undefined) for await (const _ of batches({ attributes: [] }));
-    const left = of.map((ids) => ids.filter((id: bigint) => members!.has(id)) as Ids);
+    if ((isWhole && finest === undefined) || known.length === 0) return { members: of, columns };
+    if (isMember === undefined) for await (const _ of batches({ attributes: [] }));
+    const left = of.map((ids) => ids.filter((id: bigint) => isMember!(id)) as Ids);
     const rows = left.flatMap((ids, group) => (ids.length > 0 ? [group] : []));
     return { members: rows.map((group) => left[group]!), columns: pickRows(columns, rows) };
   }
