@@ -69,6 +69,8 @@ interface Amounts {
   bytes: number;
   scratch: number;
   exact: boolean;
+  /** It is cut after that: there will be other vertices, and as many objects as pieces. */
+  cut?: true;
   readonly skipped: string[];
 }
 
@@ -95,13 +97,15 @@ async function add(amounts: Amounts, dataset: VectorDataset, query: Query, { sig
   amounts.bytes += plan.bytes;
   amounts.scratch += counts.vertices * row;
   amounts.exact &&= counts.exact && plan.exact;
+  if (query.clip !== undefined && query.clip !== false) amounts.cut = true;
 }
 
 /** What fits into memory is not put aside. */
 function tellAmounts(amounts: Amounts, { maxMemory = MEMORY }: ConvertToOptions, output: Output): void {
-  const { files, requests, bytes, exact, skipped } = amounts;
+  const { files, requests, bytes, exact, cut, skipped } = amounts;
   const most = exact ? "" : "at most ";
-  output.line(`${files > 1 ? `${counted(files, "file")}: ` : ""}${most}${countsText(amounts)}`);
+  const before = cut ? ", before they are cut" : "";
+  output.line(`${files > 1 ? `${counted(files, "file")}: ` : ""}${most}${countsText(amounts)}${before}`);
   output.line(`${exact ? "" : "about "}${counted(requests, "request")}, ${bytesText(bytes)} to read`);
   const scratch = scratchOf(amounts, maxMemory);
   output.line(scratch === 0 ? "no scratch space" : `up to ${bytesText(scratch)} of scratch space`);

@@ -112,6 +112,7 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
         },
       };
     }
+    for (const loss of feed.losses) lose(loss); // some are known only now
     if (header !== "" && (objects !== 1 || !keepsHeaders)) lose(`${feed.url}: the header of the file`);
     if (feed.schema.group.length > 0 || (await feed.groups()).members.length > 0) lose(`${feed.url}: its groups`);
   }

@@ -39,6 +39,8 @@ export interface FeedOptions extends ReadOptions {
   readonly attributes?: readonly string[] | undefined;
   /** Bytes that may be held at once, roughly; 256 MiB unless told otherwise. */
   readonly maxMemory?: number | undefined;
+  /** For stores, which hold one path for each object: what a cut leaves of a path in several pieces becomes several objects. */
+  readonly apart?: boolean | undefined;
 }
 
 export const MEMORY = 256 << 20;
@@ -153,7 +155,7 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     return { members: rows.map((group) => left[group]!), columns: pickRows(columns, rows) };
   }
 
-  return {
+  const feed: Feed = {
     dataset,
     url,
     geometry,
@@ -176,4 +178,7 @@ export async function feedOf(dataset: VectorDataset, query: Query, options: Feed
     batches,
     groups,
   };
+  const isCut = query.clip !== undefined && query.clip !== false && PATHS.includes(geometry);
+  if (options.apart !== true || !isCut || source.objects === undefined) return feed;
+  return (await import("./apart.js")).apart(feed, source.objects, attributes, reading);
 }

@@ -96,7 +96,11 @@ export function converter(
     const more = levels?.crossLinks && ((report: ConvertReport, to: Location) => withLinks(report, to, levels));
     const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
     const feed = (): Promise<Feed> =>
-      feedFrom(dataset, levels === undefined ? query : finest(query), { ...reading, tracts });
+      feedFrom(dataset, levels === undefined ? query : finest(query), {
+        ...reading,
+        tracts,
+        apart: kind === undefined && !isParticleFile(target, options.to),
+      });
     /** Into a store, in one go or as a share of the work. */
     const inStore = (work: (location: Location) => Promise<ConvertReport>): Promise<ConvertReport> =>
       into(openLocation, target, options, async (location) => {

@@ -58,8 +58,8 @@ function refuseNoPaths({ url: where, geometry, axes }: Feed): void {
 
 const MOST = 31; // one bit for each
 
-/** What of a batch stays: what passes the first `including` tests, and none of the others. */
-function passing(batch: Batch, positions: Positions, tests: readonly PathTest[], including: number): Batch {
+/** What of a batch stays, objects whole: what passes the first `including` tests, and none of the others. */
+export function passing(batch: Batch, positions: Positions, tests: readonly PathTest[], including: number): Batch {
   const { parts, objects, ids } = batch;
   const paths = parts.length - 1;
   // Of each object, and after them of each path without one: which tests it passes, one bit for each.

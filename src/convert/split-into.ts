@@ -2,8 +2,10 @@
 import { Conflict, InvalidInput, Unsupported } from "../errors.js";
 import { deleteNode } from "../format/zarr/edit.js";
 import type { Dataset } from "../model/dataset.js";
+import type { Counts, Selection } from "../model/vectors.js";
 import { Key, Prefix } from "../store/key.js";
 import type { Location, LocationOptions } from "../store/open.js";
+import { type FeedOptions, feedOf } from "./feed.js";
 import type { converter } from "./index.js";
 import { isZip } from "./levels.js";
 import { refuseLosses } from "./losses.js";
@@ -47,10 +49,11 @@ export async function splitInto(
     for (const [done, { name: text, selection, isCut }] of parts.entries()) {
       signal?.throwIfAborted();
       onProgress?.({ done, total: parts.length, unit: "files" });
-      if (isCut && (await selection.count({ ...rest, exact: true })).vertices === 0) continue;
+      const cut = isCut ? await countOf(selection, rest) : undefined;
+      if (cut?.vertices === 0) continue;
       const name = nameOf(text);
       if (dryRun === true) {
-        const { vertices, objects } = await selection.count(rest);
+        const { vertices, objects } = cut ?? (await selection.count(rest));
         outputs.push({ name, vertices, objects });
         continue;
       }
@@ -67,6 +70,17 @@ export async function splitInto(
     throw error;
   }
   return { outputs, losses: [...losses], notes };
+}
+
+/** How much a cut leaves, with each piece of a path as an object. */
+async function countOf({ dataset, query }: Selection, options: FeedOptions): Promise<Omit<Counts, "exact">> {
+  let [vertices, objects] = [0, 0];
+  for await (const batch of (await feedOf(dataset, query, { ...options, apart: true })).batches({ attributes: [] })) {
+    if (batch.repeats === true) continue;
+    vertices += batch.positions.length / batch.dims;
+    objects += batch.ids.length;
+  }
+  return { vertices, objects };
 }
 
 /** The address of a name in a folder; what is behind "?" in a web address belongs to the store. */

@@ -63,6 +63,9 @@ describe("convert, of geometry", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Zarr Vectors 0\.9\.2, with the same chunks, fragments and links\n {2}level 0: .*kept\n/);
     expect(existsSync(out)).toBe(false);
+    const box = ["--box", "0,0,0,20,20,20", "--clip", "--dry-run"];
+    const cut = await octavo(["convert", store("v0.3/streamlines_3d"), out, ...box]);
+    expect(cut.stdout).toMatch(/^at most \d+ vertices in \d+ objects, before they are cut$/m);
   });
 
   it("builds coarser levels where it is asked to", async () => {
