@@ -7,7 +7,7 @@ import type { ConvertReport } from "./arrays.js";
 import { type Feed, notesOf, writingWithin } from "./feed.js";
 import { committed } from "./levels.js";
 import { refuseLosses } from "./losses.js";
-import { type ConvertVectorsOptions, fits, inRoom } from "./vectors.js";
+import { type ConvertVectorsOptions, fits, inRoom, renumbered } from "./vectors.js";
 
 export function writeFeed(
   feed: Feed,
@@ -46,9 +46,13 @@ export function writeFeed(
     );
     try {
       let [vertices, objects] = [0, 0];
+      const numbers = { next: 0, told: false };
+      const lost: string[] = [];
+      const lose = (sentence: string): void => void lost.push(`${feed.url}: ${sentence}`);
       for await (const batch of feed.batches()) {
         await writer.add(hasObjects ? batch : { ...batch, fragments: undefined });
         if (batch.repeats === true) continue;
+        renumbered({ options, numbers, lose }, batch.ids);
         vertices += batch.positions.length / batch.dims;
         objects += batch.ids.length;
       }
@@ -58,9 +62,9 @@ export function writeFeed(
           groups.members.map((own) => [...own]),
           groups.columns,
         );
-      refuseLosses(options, feed.losses); // of which there may be more now
+      const losses = [...feed.losses, ...lost]; // of which there may be more now
+      refuseLosses(options, losses);
       const { dataset: _, ...levels } = await committed(writer, pyramid);
-      const losses = [...feed.losses];
       return { chunksCopied: 0, chunksRecoded: 1, vertices, objects, losses, ...levels, ...notesOf(feed) };
     } catch (error) {
       await writer.abort();

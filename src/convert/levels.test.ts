@@ -55,6 +55,20 @@ describe("coarser levels", () => {
     expect(await errorsOf(store)).toEqual([]);
   });
 
+  it("have the new ids where objects get some, each the same object as on level 0", async () => {
+    const store = memoryStore();
+    const options = { query: { object: [3, 9, 10, 1] }, ids: "dense", pyramid: { levels: 1, keep: 1 } } as const;
+    const { losses } = await into(store)(await tracts(), "a.zv", options);
+    expect(losses).toEqual([expect.stringMatching(/the ids of objects, which are 0, 1, 2 … now/)]);
+    expect(await errorsOf(store)).toEqual([]);
+    const target = await openZarrVectors(store, at);
+    for (const id of [0, 1, 2, 3]) {
+      const [fine, coarse] = await Promise.all([0, 1].map((level) => target.select({ level, object: [id] }).read()));
+      expect(coarse!.positions.length).toBeGreaterThan(0);
+      expect(coarse!.positions.subarray(0, 3)).toEqual(fine!.positions.subarray(0, 3)); // ends stay
+    }
+  });
+
   it("are as many as it takes where nothing is said", async () => {
     const store = memoryStore();
     expect((await into(store)(await tracts(), "a.zv", { pyramid: true })).levels).toHaveLength(1);

@@ -60,7 +60,7 @@ export async function replaceLevels(
   const objects = objectsFor(plan);
   if (base.objects !== undefined) objects.take(base.objects.ids, new Map());
   const table = base.objects === undefined ? undefined : objects.finish();
-  const finest = { objects, table } as LevelWriter;
+  const finest = { objects, table };
   const scratch = scratchIn(aside, maxMemory, signal);
   const { bounds, coordinateOffset } = opened.root;
   const extent: Extent = {

@@ -40,7 +40,7 @@ export interface LevelContext {
 export interface Coarser {
   readonly level: number;
   readonly renumber: boolean;
-  readonly finest: LevelWriter;
+  readonly finest: Pick<LevelWriter, "objects" | "table">;
   readonly said: Document;
 }
 

@@ -70,6 +70,16 @@ const RENUMBERED: AttributeInfo = {
 };
 const MOST_ROWS = 2 ** 27; // 1 GiB of ids: who preserves ids beyond that wants "sparse"
 
+/** Objects as they are stored, for coarser levels that are made of that: there they have the ids of the store, whatever they came under. */
+export function storedObjects(plan: Plan, { ids, numbers, rows }: ObjectTable): Pick<Finest, "objects" | "table"> {
+  const objects = objectsFor({ ...plan, ids: "sparse" });
+  objects.take(
+    ids.filter((_, row) => numbers[row]! >= 0),
+    new Map(),
+  );
+  return { objects, table: { ...objects.finish(), rows } };
+}
+
 export function objectsFor({ ids: mode, attributes }: Plan): Objects {
   const names = namesOf();
   const tables = new Map<string, { readonly info: AttributeInfo; values: Column["values"] }>();

@@ -27,7 +27,8 @@ import { arraysIn } from "./write-arrays.js";
 import { type BatchParts, type Dropped, type Dtype, type Rows, rowsOf } from "./write-batch.js";
 import { groupDocument, rootDocument } from "./write-documents.js";
 import type { GroupMembers } from "./write-index.js";
-import { type LevelWriter, levelWriter } from "./write-level.js";
+import { type Coarser, type LevelWriter, levelWriter } from "./write-level.js";
+import { storedObjects } from "./write-objects.js";
 import { writeParametric } from "./write-parametric.js";
 import { chooseShape, sampleOf } from "./write-shape.js";
 
@@ -198,14 +199,14 @@ export async function createZarrVectors(
     const capabilities = new Set<string>();
     const numbered: { level: number; binShape: readonly number[] }[] = [];
     let attributes = {};
-    const finishLevel = async (level: number, own: LevelState): Promise<void> => {
+    const finishLevel = async (level: number, own: LevelState, above?: Coarser["finest"]): Promise<void> => {
       for await (const rows of own.waiting.take()) {
         own.writer ??= writerFor(level, own, chunkShape, rows);
         await own.writer.prepare(rows, extent)();
       }
       own.writer ??= writerFor(level, own, chunkShape, undefined);
       const said = own.description && saidOf(level, own.description, plan.dims, chunkShape);
-      const result = await own.writer.finish(bounds, own.groups, said && { ...said, finest: finest.writer! });
+      const result = await own.writer.finish(bounds, own.groups, said && { ...said, finest: above ?? finest.writer! });
       if (result.shared) capabilities.add("shared_fragments");
       if (result.preserves) capabilities.add("preserved_object_ids");
       if (level === 0) attributes = result.attributes;
@@ -235,7 +236,9 @@ export async function createZarrVectors(
       state = "open";
       await fill(begun.map((own, i) => ({ ...faceOf(i + 1, own), add: (batch) => take(i + 1, own, batch) })));
       state = "failed";
-      for (const [i, own] of begun.entries()) await finishLevel(i + 1, own);
+      const { objects, table } = finest.writer!;
+      const above = table === undefined ? { objects, table } : storedObjects(plan, table);
+      for (const [i, own] of begun.entries()) await finishLevel(i + 1, own, above);
     }
     const { arrays } = arraysAt("");
     for (const [format, header] of Object.entries(plan.headers ?? {})) {
