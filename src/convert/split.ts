@@ -14,7 +14,7 @@ export interface SplitOptions
   readonly size?: readonly number[] | undefined;
   /** Of boxes: objects are cut at their faces; without, an object is where its first vertex is. */
   readonly clip?: boolean | undefined;
-  /** On: nothing is written, and `outputs` is what would be. */
+  /** On: nothing is written, and `outputs` is what would be; the counts of what is not cut may be more than there is. */
   readonly dryRun?: boolean | undefined;
 }
 
