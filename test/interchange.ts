@@ -28,7 +28,7 @@ export async function openBytes(
   await store.set(Key.of(name), bytes);
   const input = await openFile(store, Key.of(name), options);
   const id = name.replace(/\.gz$/, "").replace(/^.*\./, "");
-  return fileDataset(id, input.where, await file.open(input, options), options.limits);
+  return fileDataset(id, input.where, await file.open(input, options), options);
 }
 
 /** What a writer of files is given of a dataset. */

@@ -24,7 +24,7 @@ const target = (name: string, file: FileFormat, texts: readonly string[]): Targe
       const input = await openFile(store, Key.of(`a.${name}`), { limits });
       for (const onBad of [() => {}, undefined]) {
         const content = await file.open(input, { limits, onBad });
-        await fileDataset(name, input.where, content, limits).select().read({ limits });
+        await fileDataset(name, input.where, content, { limits, onBad }).select().read({ limits });
       }
     },
   }),

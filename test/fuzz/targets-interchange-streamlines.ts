@@ -28,10 +28,10 @@ async function input(name: string, bytes: Uint8Array) {
 const reading = (file: FileFormat, name: string) => async (bytes: Uint8Array) => {
   const from = await input(name, bytes);
   const lenient = await file.open(from, { limits, onBad: () => {} });
-  await fileDataset("file", from.where, lenient, limits)
+  await fileDataset("file", from.where, lenient, { limits, onBad: () => {} })
     .select({ sphere: [1, 1, 1, 5] })
     .read({ limits });
-  await fileDataset("file", from.where, await file.open(from, { limits }), limits)
+  await fileDataset("file", from.where, await file.open(from, { limits }), { limits })
     .select()
     .read({ limits });
 };

@@ -9,6 +9,8 @@
  * | [1, 2, 3] of the same length            | the same of their numbers, so many channels                     |
  * | [1, 2], [], 3, empty: relationships     | the same, as many channels as the longest; the rest is absent   |
  * | everything else, and 007                | text                                                            |
+ *
+ * Of coordinates, what is no number among numbers is NaN: damage, for which whoever reads them finds words.
  */
 import { I64, U64 } from "../../bytes/u64.js";
 import type { AttributeInfo } from "../../model/attributes.js";
@@ -35,9 +37,12 @@ export function lookAt(
   lists: number[],
   /** Columns with lists of different lengths, of which it becomes the longest. */
   ragged: ReadonlySet<number>,
+  /** Columns of coordinates, in which text is not the end of it. */
+  coordinates: ReadonlySet<number>,
 ): void {
   for (const column of columns) {
-    if (kinds[column]! & TEXT) continue;
+    const stop = coordinates.has(column) ? 0 : TEXT;
+    if (kinds[column]! & stop) continue;
     if (ragged.has(column)) {
       lookAtLists(rows, width, column, kinds, lists);
       continue;
@@ -45,7 +50,7 @@ export function lookAt(
     const channels = lists[column]!;
     const inner = channels > 1 ? listRows(rows, width, column, channels) : rows;
     if (inner === undefined) kinds[column] = TEXT;
-    else kinds[column]! |= channels > 1 ? LIST | kindIn(inner, 1, 0) : kindIn(inner, width, column);
+    else kinds[column]! |= channels > 1 ? LIST | kindIn(inner, 1, 0, TEXT) : kindIn(inner, width, column, stop);
   }
 }
 
@@ -64,9 +69,9 @@ function lookAtLists(rows: Rows, width: number, column: number, kinds: Uint16Arr
   }
 }
 
-function kindIn({ bytes, cells, count }: Rows, width: number, column: number): number {
+function kindIn({ bytes, cells, count }: Rows, width: number, column: number, stop: number): number {
   let kind = 0;
-  for (let row = 0, at = 2 * column; row < count && (kind & TEXT) === 0; row++, at += 2 * width) {
+  for (let row = 0, at = 2 * column; row < count && (kind & stop) === 0; row++, at += 2 * width) {
     const to = cells[at + 1]!;
     kind |= to < 0 ? TEXT : kindOf(bytes, cells[at]!, to);
   }
@@ -149,6 +154,13 @@ export function typeOfKinds(name: string, kind: number, channels: number): Attri
   return { ...float, dtype: { kind: wide ? "uint" : "int", size: NUMBER, endian: "little" }, ...absent };
 }
 
+/** The same of a column of coordinates: numbers, where one cell has one. */
+export function typeOfCoordinates(name: string, kind: number, channels: number): AttributeInfo {
+  const info = typeOfKinds(name, kind, channels);
+  const isNumber = info.dtype.kind !== "string" && info.dtype.kind !== "bool";
+  return isNumber || kind & LIST || (kind & (INT | FLOAT | PADDED)) === 0 ? info : typeOfKinds(name, FLOAT, 1);
+}
+
 /** Where the parts of a list such as [1, 2.5, 3] or (1 2 3) are, from and to of each; undefined where it is none. */
 export function listAt(bytes: Uint8Array, from: number, to: number): number[] | undefined {
   const parts: number[] = [];
@@ -204,7 +216,7 @@ function partsAt({ bytes, cells }: Rows, i: number): readonly number[] | undefin
   return parts;
 }
 
-/** A column of numbers, of which `lookAt` has said that they are. */
+/** A column of numbers; what is none is NaN. */
 export function numbersAt({ bytes, cells, count }: Rows, width: number, column: number): Float64Array {
   const out = new Float64Array(count);
   for (let row = 0, at = 2 * column; row < count; row++, at += 2 * width) {
@@ -212,7 +224,7 @@ export function numbersAt({ bytes, cells, count }: Rows, width: number, column: 
     let to = cells[at + 1]!;
     while (from < to && isBlank(bytes[from])) from++;
     while (from < to && isBlank(bytes[to - 1])) to--;
-    out[row] = parseNumber(bytes, from, to);
+    out[row] = to < 0 ? Number.NaN : parseNumber(bytes, from, to); // below 0: with quotes in it
   }
   return out;
 }

@@ -236,6 +236,34 @@ describe("bad input", () => {
     expect(bad.length).toBe(2);
   });
 
+  it.each([
+    ["x,y,n\n1,2,3\nnan,2,3\n", 'line 3: a vertex has the coordinate "nan" as x'],
+    ["x,y,n\n1,2,3\n\n1,,3\n", 'line 4: a vertex has the coordinate "" as y'],
+    ["x,y,n\n1,-inf,3\n", 'line 2: a vertex has the coordinate "-inf" as y'],
+    ['x,y,n\n"a ""b""",2,3\n1,2,3\n', 'line 2: a vertex has the coordinate "a \\"\\"b\\"\\"" as x'],
+    ["id,x0,y0,x1,y1\n7,1,2,3,4\n8,1,2,foo,4\n", 'line 3: object 8 has the coordinate "foo" as x1'],
+    ["p,position\n1,[1 2]\n1,[1 NaN]\n", 'line 3: a vertex has the coordinate "[1 NaN]" as position'],
+  ])("%j says where a coordinate is none", async (text, message) => {
+    await expect(read(text)).rejects.toThrow(`memory:/a.csv, ${message}`);
+  });
+
+  it("rows whose coordinates are none are left out where that is wanted", async () => {
+    const bad: string[] = [];
+    const onBad = ({ message }: Error) => bad.push(message.replace(/^.*line /, ""));
+    const points = await read("x,y,n\nfoo,1,1\n1,2,2\n3,,3\n5,6,4\n", { onBad });
+    expect([...points.positions]).toEqual([1, 2, 5, 6]);
+    expect(column(points, "n")).toEqual([2n, 4n]);
+    const lines = await opened("id,x0,y0,x1,y1,n\n7,1,2,3,inf,1\n9,1,2,3,4,2\n", { onBad });
+    const { ids, positions, objectColumns } = await lines.select().read();
+    expect([[...ids], [...positions], objectColumns.get("n")!.values]).toEqual([
+      [9n],
+      [1, 2, 3, 4],
+      BigInt64Array.of(2n),
+    ]);
+    expect(await lines.select().count()).toMatchObject({ vertices: 2, objects: 1 });
+    expect(bad.map((message) => message.slice(0, 1))).toEqual(["2", "4", "2"]);
+  });
+
   it("text that is not UTF-8 says where", async () => {
     const raw = Uint8Array.from([...bytes("x,y,t\n1,2,ok\n1,2,"), 0xff, 10]);
     await expect((await openBytes(file, "a.csv", raw)).select().read()).rejects.toThrow(
@@ -309,9 +337,10 @@ describe("writing", () => {
   });
 
   it("any numbers are the same when they are read again", async () => {
+    const coordinate = fc.double({ noNaN: true, noDefaultInfinity: true });
     const row = fc.tuple(
-      fc.double(),
-      fc.double(),
+      coordinate,
+      coordinate,
       fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }),
       fc.string({ unit: "grapheme" }),
     );
@@ -320,7 +349,7 @@ describe("writing", () => {
         const cell = (value: string): string => `"${value.replaceAll('"', '""')}"`;
         const spelt = (value: number): string => (Object.is(value, -0) ? "-0" : `${value}`);
         const text = rows.map(([x, y, n, t]) => `${spelt(x)},${spelt(y)},${n},${cell(`t${t}`)}\n`).join("");
-        const batch = await read(`x,y,n,t\n${text.replaceAll("Infinity", "inf")}`);
+        const batch = await read(`x,y,n,t\n${text}`);
         expect([...batch.positions]).toEqual(rows.flatMap(([x, y]) => [x, y]));
         expect(column(batch, "n")).toEqual(rows.map(([, , n]) => n));
         expect(column(batch, "t")).toEqual(rows.map(([, , , t]) => `t${t}`));

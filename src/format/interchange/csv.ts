@@ -7,7 +7,16 @@ import { defaultLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { cellText, type Dialect, NEWLINE, type Rows, sniff, splitRows } from "./csv-cells.js";
-import { integersAt, listAt, listRows, lookAt, numbersAt, raggedRows, typeOfKinds } from "./csv-types.js";
+import {
+  integersAt,
+  listAt,
+  listRows,
+  lookAt,
+  numbersAt,
+  raggedRows,
+  typeOfCoordinates,
+  typeOfKinds,
+} from "./csv-types.js";
 import { csvWriter, type TextStyle } from "./csv-write.js";
 import { exactly, type InputFile } from "./file.js";
 import { type Table, type TableIndex, tableContent, type Wanted } from "./table.js";
@@ -100,6 +109,7 @@ async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promis
   const { where } = file;
   const columns = wanted.names.map((name) => names.indexOf(name));
   const ragged = new Set([...wanted.lists].map((name) => names.indexOf(name)));
+  const coordinates = new Set([...wanted.coordinates].map((name) => names.indexOf(name)));
   const lists = body.lists.map((channels, column) => (ragged.has(column) ? 0 : channels));
   const kinds = new Uint16Array(names.length);
   const pieces: { readonly offset: number; readonly length: number; readonly line: number; readonly rows: number }[] =
@@ -113,7 +123,7 @@ async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promis
       if (onBad === undefined) throw problem;
       onBad(problem);
     });
-    lookAt(rows, dialect.width, columns, kinds, lists, ragged);
+    lookAt(rows, dialect.width, columns, kinds, lists, ragged, coordinates);
     if (id !== undefined) {
       const own = new BigUint64Array(rows.count);
       integersAt(rows, dialect.width, names.indexOf(id), own, 0n);
@@ -137,22 +147,37 @@ async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promis
   if (rest.length > 0) take(rest, true);
   const types = new Map(
     columns.map((column) => {
-      const info = typeOfKinds(names[column]!, kinds[column]!, lists[column]!);
+      const typeOf = coordinates.has(column) ? typeOfCoordinates : typeOfKinds;
+      const info = typeOf(names[column]!, kinds[column]!, lists[column]!);
       return [names[column]!, ragged.has(column) ? { ...info, channels: Math.max(1, lists[column]!) } : info];
     }),
   );
+  /** A piece again, with the cells of its rows. */
+  async function rowsOf(piece: number, now: ReadOptions): Promise<Rows> {
+    const own = pieces[piece]!;
+    const bytes = await exactly(file, own.offset, own.length, "rows that were there before", now);
+    const rows = splitRows(bytes, dialect, true, () => {});
+    if (rows.count !== own.rows) throw new Corrupt(`${where} has changed while it was read`, { where });
+    return rows;
+  }
+  const lineAt = (piece: number, { bytes }: Rows, at: number): string =>
+    `line ${pieces[piece]!.line + countLines(bytes, at)}`;
   return {
     types,
     ids: id === undefined ? undefined : joinedIds(ids),
     rows: Uint32Array.from(pieces, ({ rows }) => rows),
     bytes: Float64Array.from(pieces, ({ length }) => length),
+    async place(piece, row, name) {
+      const rows = await rowsOf(piece, options);
+      const cell = 2 * (row * dialect.width + names.indexOf(name));
+      const [from, to] = [rows.cells[cell]!, rows.cells[cell + 1]!];
+      const text = new TextDecoder().decode(rows.bytes.subarray(from, to < 0 ? ~to : to));
+      return { place: lineAt(piece, rows, from), found: `${JSON.stringify(text.slice(0, 40))} as ${name}` };
+    },
     async read(piece, some, now) {
-      const own = pieces[piece]!;
-      const bytes = await exactly(file, own.offset, own.length, "rows that were there before", now);
-      const rows = splitRows(bytes, dialect, true, () => {});
-      if (rows.count !== own.rows) throw new Corrupt(`${where} has changed while it was read`, { where });
-      const wrong = (place: number): Corrupt =>
-        new Corrupt(`${where}, line ${own.line + countLines(bytes, place)}: text that is not UTF-8`, { where });
+      const rows = await rowsOf(piece, now);
+      const wrong = (at: number): Corrupt =>
+        new Corrupt(`${where}, ${lineAt(piece, rows, at)}: text that is not UTF-8`, { where });
       return new Map(
         some.map((name) => {
           const [column, info] = [names.indexOf(name), types.get(name)!];
@@ -165,7 +190,7 @@ async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promis
             for (let i = 0; i < inner.count; i++)
               if (values[i] === info.absent && inner.cells[2 * i]! < inner.cells[2 * i + 1]!)
                 throw new Corrupt(
-                  `${where}, line ${own.line + countLines(bytes, inner.cells[2 * i]!)}: the id ${info.absent} in ${name}, which stands for none`,
+                  `${where}, ${lineAt(piece, rows, inner.cells[2 * i]!)}: the id ${info.absent} in ${name}, which stands for none`,
                   { where },
                 );
           return [name, { info, values }];

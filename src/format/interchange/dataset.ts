@@ -5,21 +5,35 @@ import { select } from "../../query/select.js";
 import { rowDataset } from "../rows/row-dataset.js";
 import { type Ids, rowSource } from "../rows/row-source.js";
 import { once } from "../zarr-vectors/nodes/once.js";
-import type { FileContent, PieceIndex } from "./types.js";
+import { withoutBad, withPlaces } from "./finite.js";
+import type { FileContent, OpenFileOptions, PieceIndex } from "./types.js";
 
 /** A file, opened. */
 export interface FileDataset extends VectorDataset {
   readonly content: FileContent;
+  /** The pieces as they are: with coordinates that are no numbers, unless these are left out. */
   readonly index: (options?: ReadOptions) => Promise<PieceIndex>;
 }
 
-export function fileDataset(id: string, url: string, content: FileContent, limits: ReadOptions["limits"]): FileDataset {
-  const { axes, geometry, linkWidth, header } = content;
+export function fileDataset(
+  id: string,
+  url: string,
+  content: FileContent,
+  { limits, onBad }: Pick<OpenFileOptions, "limits" | "onBad">,
+): FileDataset {
+  const { axes, geometry, linkWidth, header, finite } = content;
+  const skips = onBad !== undefined && finite !== true;
   const dims = axes.length;
   const everywhere = axes.map(() => Number.POSITIVE_INFINITY);
-  const index = once((options) => content.index({ ...options, limits: options.limits ?? limits }));
+  const index = once(async (options) => {
+    const now = { ...options, limits: options.limits ?? limits };
+    const found = await content.index(now);
+    return skips ? withoutBad(found, dims, url, onBad, now) : found;
+  });
   const sourceOf = async (level: number, options: ReadOptions) => {
-    const { schema, objects, empty, vertices: all, bytes, boxes, groups, until, load } = await index(options);
+    const found = await index(options);
+    const { schema, objects, empty, vertices: all, bytes, boxes, groups, until } = found;
+    const { load } = finite === true ? found : withPlaces(found, dims, url);
     const vertices = all.subarray(0, until?.[level]);
     return rowSource({
       level,
@@ -44,7 +58,7 @@ export function fileDataset(id: string, url: string, content: FileContent, limit
       }),
     });
   };
-  const { vertices, objects } = content;
+  const { vertices, objects } = skips ? {} : content; // how many stay, only the index knows
   const levels = (content.levels ?? [{ vertices, chunkShape: everywhere, binShape: everywhere }]).map((own, level) => ({
     level,
     objects,

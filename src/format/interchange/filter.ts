@@ -1,16 +1,15 @@
 /**
- * Files of paths with fewer objects: those that a question leaves out, or that are damaged. Each piece is read once to find out, and the objects that
+ * Files of points and paths with fewer of them: those that are damaged are left out. Each piece is read once to find out, and the objects that
  * stay keep their ids.
  */
-import { Corrupt } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, Positions } from "../../model/vectors.js";
-import { copyRuns, pickRows, roomLike } from "../../query/columns.js";
+import { copyRuns, pick, pickRows, roomLike } from "../../query/columns.js";
 import type { Ids, Piece, RowGroups } from "../rows/row-source.js";
-import type { OpenFileOptions, PieceIndex } from "./types.js";
+import type { PieceIndex } from "./types.js";
 
-/** The parts of a piece that stay, ascending; `first` is the row of its first object. */
-export type Stays = (piece: Piece, first: number) => Uint32Array;
+/** The parts of a piece that stay, ascending; of points that stand for themselves the vertices. */
+export type Stays = (piece: Piece, number: number) => Promise<Uint32Array>;
 
 export async function filtered(
   index: PieceIndex,
@@ -19,33 +18,43 @@ export async function filtered(
   options: ReadOptions,
 ): Promise<PieceIndex> {
   const { objects } = index;
-  if (objects === undefined) return index;
-  const { ids, starts } = objects;
   const count = index.vertices.length;
   const kept: Uint32Array[] = [];
   const vertices = new Uint32Array(count);
-  const keptStarts = new Uint32Array(count + 1);
   for (let p = 0; p < count; p++) {
     options.signal?.throwIfAborted();
     const piece = await index.load(p, options);
-    const parts = stays(piece, starts[p]!);
-    for (const part of parts) vertices[p]! += piece.parts[part + 1]! - piece.parts[part]!;
-    kept.push(parts);
-    keptStarts[p + 1] = keptStarts[p]! + parts.length;
+    const rows = await stays(piece, p);
+    if (objects === undefined) vertices[p] = rows.length;
+    else for (const part of rows) vertices[p]! += piece.parts[part + 1]! - piece.parts[part]!;
+    kept.push(rows);
   }
-  if (keptStarts[count] === ids.length) return index;
-  const rows = new Uint32Array(keptStarts[count]!);
+  const load = async (p: number, now: ReadOptions): Promise<Piece> => {
+    const piece = await index.load(p, now);
+    return objects === undefined ? pickPoints(piece, kept[p]!, dims) : pickParts(piece, kept[p]!, dims);
+  };
+  return objects === undefined
+    ? { ...index, vertices, load }
+    : { ...index, ...keptObjects(index, kept), vertices, load };
+}
+
+/** What is known of objects, of those that stay. */
+function keptObjects(
+  index: PieceIndex,
+  kept: readonly Uint32Array[],
+): Pick<PieceIndex, "objects" | "empty" | "groups"> {
+  const { ids, starts } = index.objects!;
+  const keptStarts = new Uint32Array(kept.length + 1);
+  for (const [p, parts] of kept.entries()) keptStarts[p + 1] = keptStarts[p]! + parts.length;
+  const rows = new Uint32Array(keptStarts[kept.length]!);
   for (const [p, parts] of kept.entries())
     for (const [i, part] of parts.entries()) rows[keptStarts[p]! + i] = starts[p]! + part;
   const keptIds = new (ids.constructor as new (length: number) => Ids)(rows.length);
   for (const [i, row] of rows.entries()) keptIds[i] = ids[row]!;
   return {
-    ...index,
     objects: { ids: keptIds, starts: keptStarts },
     empty: index.empty && rowsAfter(index.empty, placeOf(rows, ids.length)),
-    vertices,
     groups: index.groups && regrouped(index.groups, rows, ids.length),
-    load: async (p, now) => pickParts(await index.load(p, now), kept[p]!, dims),
   };
 }
 
@@ -71,6 +80,17 @@ export function pickParts(piece: Piece, parts: Uint32Array, dims: number): Piece
   return { ...pickPaths(piece, parts, dims), objectColumns: pickRows(piece.objectColumns, parts) };
 }
 
+/** These vertices of a piece of points that stand for themselves. */
+export function pickPoints(piece: Piece, rows: Uint32Array, dims: number): Piece {
+  if (rows.length === piece.positions.length / dims) return piece;
+  return {
+    positions: pick(piece.positions, dims, rows) as Positions,
+    parts: Uint32Array.of(0, rows.length),
+    vertexColumns: pickRows(piece.vertexColumns, rows),
+    objectColumns: new Map(),
+  };
+}
+
 /** These paths, and the attributes of their vertices. */
 export function pickPaths(
   from: Pick<Piece, "positions" | "parts" | "vertexColumns">,
@@ -92,33 +112,4 @@ export function pickPaths(
     }),
   );
   return { positions, parts: offsets, vertexColumns };
-}
-
-/** Without the objects that have coordinates which are no numbers; each is told. */
-export function withoutBad(
-  index: PieceIndex,
-  dims: number,
-  where: string,
-  onBad: OpenFileOptions["onBad"],
-  options: ReadOptions,
-): Promise<PieceIndex> | PieceIndex {
-  if (onBad === undefined) return index;
-  const stays: Stays = ({ positions, parts }, first) => {
-    const sound: number[] = [];
-    for (let part = 0; part + 1 < parts.length; part++) {
-      if (isFinitePart(positions, parts[part]! * dims, parts[part + 1]! * dims)) sound.push(part);
-      else {
-        const id = index.objects!.ids[first + part];
-        onBad(new Corrupt(`${where}: object ${id} has coordinates that are no numbers, and is left out`, { where }));
-      }
-    }
-    return Uint32Array.from(sound);
-  };
-  return filtered(index, dims, stays, options);
-}
-
-function isFinitePart(positions: Positions, from: number, to: number): boolean {
-  let sum = 0;
-  for (let i = from; i < to; i++) sum += positions[i]! * 0; // NaN once one is not finite
-  return sum === 0;
 }

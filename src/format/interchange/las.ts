@@ -51,6 +51,7 @@ async function openLas(input: InputFile, options: OpenFileOptions): Promise<File
     header: headerJson(header),
     losses: leftOut(fields, known.bytes, pointBytes),
     vertices: points,
+    finite: true, // as scale and offset are, which readLasHeader has looked at
     levels: octree?.levels,
     bounds: places ? { min, max } : undefined,
     async index(now) {

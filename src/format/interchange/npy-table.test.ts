@@ -27,6 +27,16 @@ describe("reading", () => {
     expect((await read(npy("'<i2'", "(1, 2)", Int16Array.of(-1, 2)))).positions).toEqual(Float64Array.of(-1, 2));
   });
 
+  it("a coordinate that is no number is an error with its row, or left out", async () => {
+    const bytes = npy("'<f4'", "(3, 3)", Float32Array.of(1, 2, 3, 4, Number.NaN, 6, 7, 8, 9));
+    const message = "memory:/a.npy, row 1, counted from 0: a vertex has the coordinate NaN";
+    await expect(read(bytes)).rejects.toThrow(message);
+    const bad: string[] = [];
+    const dataset = await openBytes(file, "a.npy", bytes, { onBad: (error) => bad.push(error.message) });
+    expect([...(await dataset.select().read()).positions]).toEqual([1, 2, 3, 7, 8, 9]);
+    expect(bad).toEqual([message]);
+  });
+
   it("columns first, and big-endian", async () => {
     const { positions } = await read(npy("'<f8'", "(2, 3)", Float64Array.of(1, 4, 2, 5, 3, 6), "True"));
     expect([...positions]).toEqual([1, 2, 3, 4, 5, 6]);

@@ -42,5 +42,5 @@ export async function openInterchange(
   refuseTable(options.table, kind.id, `${store.url}/${key}`);
   const input = await openFile(store, key, options);
   const { file } = await kind.load();
-  return fileDataset(kind.id, input.where, await file.open(input, options), options.limits);
+  return fileDataset(kind.id, input.where, await file.open(input, options), options);
 }

@@ -34,7 +34,7 @@ async function open(input: InputFile, options: OpenFileOptions): Promise<FileCon
   const plain = header.elements
     .slice(0, header.elements.indexOf(vertex) + 1)
     .every(({ properties }) => properties.every(({ count }) => count === undefined));
-  if (!links && plain && options.onBad === undefined) return cloud(input, header, vertex);
+  if (!links && plain) return cloud(input, header, vertex);
   return surfaceContent(await surface(input, header, options), input, options);
 }
 
@@ -125,38 +125,29 @@ function cloud(input: InputFile, header: PlyHeader, vertex: PlyElement): FileCon
         ? await linePlaces(input, header.length, skipped, vertex.count, rows, options)
         : bytePlaces(header.length + skipped, vertex, rows, input);
       const pieces = places.length - 1;
+      const firstLine = header.lines + 1 + skipped;
       const size = (piece: number): number => Math.min(rows, vertex.count - piece * rows);
       return {
         schema: { vertex: attributes, link: [], fragment: [], object: [], group: [] },
         objects: undefined,
         vertices: Uint32Array.from({ length: pieces }, (_, piece) => size(piece)),
         bytes: Float64Array.from({ length: pieces }, (_, piece) => places[piece + 1]! - places[piece]!),
+        place: ({ piece, vertex: row }) => ({
+          place: ascii ? `line ${firstLine + piece * rows + row}` : `byte ${places[piece]! + row * vertex.stride}`,
+        }),
         async load(piece, now) {
           const [from, to] = [places[piece]!, places[piece + 1]!];
           const bytes = await exactly(input, from, to - from, "the vertices", now);
-          const line = header.lines + 1 + skipped + piece * rows;
+          const line = firstLine + piece * rows;
           const numbers: Numbers = ascii
             ? textNumbers(new Scanner({ bytes, line }, where))
             : byteNumbers(bytes, little(header), where, from);
           const { positions, vertexColumns } = split(readRows(vertex, size(piece), numbers).columns);
-          const bad = notFinite(positions);
-          if (bad >= 0) {
-            const row = Math.floor(bad / 3);
-            const at = ascii ? `line ${line + row}` : `byte ${from + row * vertex.stride}`;
-            throw new Corrupt(`${where}, ${at}: a vertex has the coordinate ${positions[bad]}`, { where });
-          }
           return { positions, parts: Uint32Array.of(0, size(piece)), vertexColumns, objectColumns: new Map() };
         },
       };
     },
   };
-}
-
-/** The first number that is none; −1 where all are. The sum of what is 0 of each is 0 then: no need to look at each. */
-function notFinite(values: Positions): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]! - values[i]!;
-  return sum === 0 ? -1 : values.findIndex((value) => !Number.isFinite(value));
 }
 
 function bytePlaces(start: number, { count, stride }: PlyElement, rows: number, { size, where }: InputFile): number[] {

@@ -4,11 +4,10 @@
  * is made and some of the pieces are thinned. What has links keeps them: its pieces are taken whole.
  */
 import type { ReadOptions } from "../../model/dataset.js";
-import type { Positions, VectorDataset } from "../../model/vectors.js";
-import { pick, pickRows } from "../../query/columns.js";
+import type { VectorDataset } from "../../model/vectors.js";
 import type { Piece } from "../rows/row-source.js";
 import { type FileDataset, fileDataset } from "./dataset.js";
-import { pickParts } from "./filter.js";
+import { pickParts, pickPoints } from "./filter.js";
 import { numbered } from "./streamlines.js";
 import type { FileContent, FileSample, PieceIndex } from "./types.js";
 
@@ -25,7 +24,9 @@ export async function sampleOf(dataset: FileDataset, options: ReadOptions = {}):
   const { levels: _, bounds: __, ...rest } = content;
   const count = own.objects === undefined ? undefined : own.objects.ids.length;
   const vertices = own.vertices.reduce((sum, one) => sum + one, 0);
-  return fileDataset(format, url, { ...rest, vertices, objects: count, index: async () => own }, options.limits);
+  const finite = true; // or not: a first look takes what is there
+  const sample: FileContent = { ...rest, finite, vertices, objects: count, index: async () => own };
+  return fileDataset(format, url, sample, options);
 }
 
 /** Some pieces, evenly, and of each some objects or points, evenly. */
@@ -48,13 +49,7 @@ function everyNth(piece: Piece, every: number, dims: number, hasObjects: boolean
   if (every === 1) return piece;
   const all = hasObjects ? piece.parts.length - 1 : piece.positions.length / dims;
   const rows = Uint32Array.from({ length: Math.ceil(all / every) }, (_, i) => i * every);
-  if (hasObjects) return pickParts(piece, rows, dims);
-  return {
-    positions: pick(piece.positions, dims, rows) as Positions,
-    parts: Uint32Array.of(0, rows.length),
-    vertexColumns: pickRows(piece.vertexColumns, rows),
-    objectColumns: new Map(),
-  };
+  return (hasObjects ? pickParts : pickPoints)(piece, rows, dims);
 }
 
 /** Pieces in memory. */

@@ -2,6 +2,7 @@
 import { Corrupt, type Unsupported } from "../../errors.js";
 import type { Positions } from "../../model/vectors.js";
 import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
+import { notFinite } from "./finite.js";
 import { type Surface, surfaceOutline } from "./surface.js";
 import type { FileContent } from "./types.js";
 
@@ -22,10 +23,8 @@ export function passingContent(
 
 /** Corrupt where a coordinate is none; `place` says where the vertex is. */
 export function mustBeFinite(positions: Positions, where: string, place: (vertex: number) => string): void {
-  let sum = 0; // of what is 0 of each number, so that few have to be looked at
-  for (let i = 0; i < positions.length; i++) sum += positions[i]! - positions[i]!;
-  if (sum === 0) return;
-  const bad = positions.findIndex((value: number) => !Number.isFinite(value));
+  const bad = notFinite(positions);
+  if (bad < 0) return;
   throw new Corrupt(`${where}, ${place(Math.floor(bad / 3))}: a vertex has the coordinate ${positions[bad]}`, {
     where,
   });

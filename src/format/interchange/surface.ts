@@ -98,6 +98,7 @@ export function surfaceContent(found: Surface, { where, size }: InputFile, { onB
     losses: surface.notes,
     vertices,
     objects: count,
+    finite: true,
     bounds: vertices === 0 ? undefined : boundsOf(positions),
     index: async () => ({
       schema: {

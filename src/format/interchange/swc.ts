@@ -51,6 +51,7 @@ export const file: FileFormat = {
       header: tree?.header,
       vertices: tree?.count ?? 0,
       objects: pieces.length,
+      finite: true,
       bounds: tree?.bounds,
       index: async () => ({
         schema,

@@ -23,6 +23,7 @@ import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Axis, Columns, Positions, Schema } from "../../model/vectors.js";
 import type { Ids, Piece } from "../rows/row-source.js";
+import type { Blame, VertexAt } from "./finite.js";
 import { leftOut, type NamedColumn, RAGGED, type Roles, rolesOf } from "./table-roles.js";
 import { castColumn } from "./table-types.js";
 import type { FileContent, TableOptions } from "./types.js";
@@ -47,6 +48,8 @@ export interface Wanted {
   readonly id: string | undefined;
   /** Columns that may have lists of different lengths. */
   readonly lists: ReadonlySet<string>;
+  /** Columns of coordinates: where some cells have numbers, the others are none, and no reason to take it all for text. */
+  readonly coordinates: ReadonlySet<string>;
 }
 
 export interface TableIndex {
@@ -58,6 +61,8 @@ export interface TableIndex {
   readonly rows: Uint32Array;
   readonly bytes: Float64Array;
   read(piece: number, names: readonly string[], options: ReadOptions): Promise<Columns>;
+  /** Where in the file a cell is, where that is more than its row. */
+  place?(piece: number, row: number, name: string): Promise<Blame>;
 }
 
 export function tableContent(table: Table, given: TableOptions = {}): FileContent {
@@ -83,7 +88,8 @@ export function tableContent(table: Table, given: TableOptions = {}): FileConten
     objects: rows !== undefined && (isLine || roles.id?.asked === true) ? rows : undefined,
     async index(options) {
       const lists = new Set(relationships.map(({ column }) => column));
-      const index = await table.index({ names: roles.names, id: roles.id?.name, lists }, options);
+      const wanted = { names: roles.names, id: roles.id?.name, lists, coordinates: new Set(ends.flat()) };
+      const index = await table.index(wanted, options);
       checkLists(index, lists, where, options);
       const ids = await idsOf(index, roles, isLine || relationships.length > 0, where, options);
       return mapped(index, roles, ids, scale, where);
@@ -203,6 +209,11 @@ function mapped(
     objects: ids && { ids, starts },
     vertices: rows.map((count) => ends.length * count),
     bytes,
+    place({ piece, vertex: at, axis }: VertexAt): Blame | Promise<Blame> {
+      const row = Math.floor(at / ends.length);
+      if (index.place !== undefined) return index.place(piece, row, columnAt(ends[at % ends.length]!, types, axis));
+      return { place: `row ${starts[piece]! + row}, counted from 0` };
+    },
     async load(piece: number, options: ReadOptions): Promise<Piece> {
       const columns = await index.read(piece, names, options);
       const count = rows[piece]!;
@@ -235,6 +246,10 @@ const typeOf = (types: TableIndex["types"], name: string, where: string): DataTy
     where,
   });
 };
+
+/** The column that has this axis; a list has several. */
+const columnAt = (names: readonly string[], types: TableIndex["types"], axis: number): string =>
+  names.flatMap((name) => Array<string>(types.get(name)!.channels).fill(name))[axis]!;
 
 /** What float32 holds exactly. */
 const isSingle = (dtype: DataType): boolean => dtype.kind === "float" && dtype.size <= 4;

@@ -97,13 +97,14 @@ describe("damage", () => {
 
   it("coordinates that are no numbers are left out where that is wanted", async () => {
     const bytes = tck([], ...two, 1, Number.NaN, 3, ...NONE, 5, 6, 7, ...NONE, ...END);
+    await expect((await openBytes(file, "a.tck", bytes)).select().read()).rejects.toThrow("byte 264: object 2 has");
     const bad: string[] = [];
     const dataset = await openBytes(file, "a.tck", bytes, { onBad: (error) => bad.push(error.message) });
     const { ids, positions, parts } = await dataset.select().read();
     expect([...ids]).toEqual([0n, 1n, 3n]);
     expect([...positions.subarray(-3)]).toEqual([5, 6, 7]);
     expect([...parts]).toEqual([0, 2, 3, 4]);
-    expect(bad).toEqual(["memory:/a.tck: object 2 has coordinates that are no numbers, and is left out"]);
+    expect(bad).toEqual(["memory:/a.tck, byte 264: object 2 has the coordinate NaN"]);
   });
 
   it.each([

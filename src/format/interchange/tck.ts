@@ -22,7 +22,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { Positions } from "../../model/vectors.js";
 import type { Piece } from "../rows/row-source.js";
 import { exactly, type InputFile } from "./file.js";
-import { withoutBad } from "./filter.js";
+import type { VertexAt } from "./finite.js";
 import { STREAMLINES, Stretches, schemaOf } from "./streamlines.js";
 import { fieldOf, MAGIC, writeTck } from "./tck-write.js";
 import type { FileContent, FileFormat, FileSample, OpenFileOptions, PieceIndex, SampleSize } from "./types.js";
@@ -53,7 +53,7 @@ async function openTck(input: InputFile, options: OpenFileOptions): Promise<File
     attributes: {},
     notes,
     objects: count,
-    index: async (now) => withoutBad(await indexTck(input, header, options, now), 3, input.where, options.onBad, now),
+    index: (now) => indexTck(input, header, options, now),
     sample: input.size === undefined ? undefined : (wanted, now) => sampleTck(input, header, wanted, now),
   };
 }
@@ -157,7 +157,10 @@ async function indexTck(
     const { starts } = found.objects!;
     return split(floatsOf(raw, type), found.vertices[piece]!, starts[piece + 1]! - starts[piece]!, where);
   };
-  return { ...found, schema: schemaOf(), notes, load };
+  const place = ({ piece, vertex, part, axis }: VertexAt) => ({
+    place: `byte ${stretches.offsets[piece]! + (vertex + part) * row + axis * type.size}`,
+  });
+  return { ...found, schema: schemaOf(), notes, place, load };
 }
 
 const SAMPLED = 1 << 17; // bytes that are read at a place

@@ -143,6 +143,17 @@ describe("damage", () => {
       }
   });
 
+  it("coordinates that are no numbers are an error with their byte, or left out", async () => {
+    const header = { n_scalars: 1, n_properties: 1 };
+    const bytes = trk(header, [1, 1, 2, 3, 4, 5], [2, 1, 2, 3, 4, 1, Number.NaN, 3, 4, 5], [1, 7, 8, 9, 4, 5]);
+    const message = "memory:/a.trk, byte 1044: object 1 has the coordinate NaN";
+    await expect((await openBytes(file, "a.trk", bytes)).select().read()).rejects.toThrow(message);
+    const bad: string[] = [];
+    const dataset = await openBytes(file, "a.trk", bytes, { onBad: (error) => bad.push(error.message) });
+    expect([...(await dataset.select().read()).ids]).toEqual([0n, 2n]);
+    expect(bad).toEqual([message]);
+  });
+
   it.each([
     [{ voxel_order: "LXS" }, 'letters such as LPS as the order of axes, found "LXS"'],
     [{ voxel_order: "LRS" }, "letters such as LPS"],

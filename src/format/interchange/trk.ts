@@ -16,7 +16,7 @@ import type { AttributeInfo } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Piece } from "../rows/row-source.js";
 import { exactly, type InputFile } from "./file.js";
-import { withoutBad } from "./filter.js";
+import type { VertexAt } from "./finite.js";
 import { columnsOf, STREAMLINES, Stretches, schemaOf } from "./streamlines.js";
 import { parseTrkHeader, TRK_BYTES, type TrkHeader } from "./trk-header.js";
 import { runsOf } from "./trk-sample.js";
@@ -35,7 +35,7 @@ async function openTrk(input: InputFile, options: OpenFileOptions): Promise<File
     header: header.json,
     notes: header.notes,
     objects: header.count > 0 ? header.count : undefined,
-    index: async (now) => withoutBad(await indexTrk(input, header, options, now), 3, where, options.onBad, now),
+    index: (now) => indexTrk(input, header, options, now),
     sample: input.size === undefined ? undefined : (wanted, now) => sampleTrk(input, header, wanted, now),
   };
 }
@@ -78,7 +78,11 @@ async function indexTrk(
     const words = endian === "big" ? swapBytes(raw, 4) : raw.byteOffset % 4 === 0 ? raw : new Uint8Array(raw);
     return decode(words, header, found.vertices[piece]!, starts[piece + 1]! - starts[piece]!, where);
   };
-  return { ...found, schema: schemaOf(scalars, properties), notes, load };
+  const place = ({ piece, vertex, part }: VertexAt) => {
+    const before = part + 1 + part * header.perObject + vertex * (3 + header.perVertex);
+    return { place: `byte ${stretches.offsets[piece]! + 4 * before}` };
+  };
+  return { ...found, schema: schemaOf(scalars, properties), notes, place, load };
 }
 
 /** From streamline to streamline; what is wrong with the first one that is not whole. */

@@ -30,5 +30,5 @@ export const trxFolder: Format = {
 
 async function opened(store: Store, at: Prefix, options: FormatOptions = {}): Promise<FileDataset> {
   const folder = prefixStore(store, at);
-  return fileDataset("trx", folder.url, await openUnpacked(folder, options), options.limits);
+  return fileDataset("trx", folder.url, await openUnpacked(folder, options), options);
 }

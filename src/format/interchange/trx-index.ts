@@ -48,6 +48,10 @@ export async function indexTrx(trx: Trx, options: ReadOptions): Promise<PieceInd
     schema: schemaOf(infos(perVertex), infos(perObject), groupInfos),
     notes,
     groups,
+    place({ piece, vertex, axis }) {
+      const at = offsets[found.objects!.starts[piece]!]! + vertex;
+      return { place: `byte ${(3 * at + axis) * positions!.info.dtype.size} of ${positions!.key}` };
+    },
     async load(piece, now) {
       const [first, last] = [found.objects!.starts[piece]!, found.objects!.starts[piece + 1]!];
       const from = offsets[first]!;

@@ -24,7 +24,6 @@ import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { zipStore } from "../../store/zip.js";
 import type { InputFile } from "./file.js";
-import { withoutBad } from "./filter.js";
 import { STREAMLINES } from "./streamlines.js";
 import { indexTrx } from "./trx-index.js";
 import { typeName, writeTrx } from "./trx-write.js";
@@ -57,15 +56,15 @@ async function openTrx(input: InputFile, options: OpenFileOptions): Promise<File
   const { where, store, key, size } = input;
   if (size === undefined) throw new Unsupported(`${where} is a zip file within gzip; unpack it first`, { where });
   const zip = await zipStore(store, key, options);
-  return trxContent(await openArrays(zip, where, size, options), options);
+  return trxContent(await openArrays(zip, where, size, options));
 }
 
 /** The same, unpacked: its arrays are the files of a folder. */
 export const openUnpacked = async (store: Store, options: OpenFileOptions): Promise<FileContent> =>
-  trxContent(await openArrays(store, store.url, Number.POSITIVE_INFINITY, options), options);
+  trxContent(await openArrays(store, store.url, Number.POSITIVE_INFINITY, options));
 
-function trxContent(trx: Trx, options: OpenFileOptions): FileContent {
-  const { where, header, arrays, vertices, streamlines } = trx;
+function trxContent(trx: Trx): FileContent {
+  const { header, arrays, vertices, streamlines } = trx;
   const typeOf = (name: string): string | undefined => {
     const found = arrays.find(({ folder, info }) => folder === "" && info.name === name);
     return found && typeName(found.info.dtype);
@@ -80,7 +79,7 @@ function trxContent(trx: Trx, options: OpenFileOptions): FileContent {
     },
     vertices,
     objects: streamlines,
-    index: async (now) => withoutBad(await indexTrx(trx, now), 3, where, options.onBad, now),
+    index: (now) => indexTrx(trx, now),
   };
 }
 

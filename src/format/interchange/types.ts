@@ -20,6 +20,7 @@ import type { Sink } from "../../store/types.js";
 import type { Ids, Piece, RowGroups } from "../rows/row-source.js";
 import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
 import type { InputFile } from "./file.js";
+import type { Blame, VertexAt } from "./finite.js";
 
 /** What a module of this folder exports as `file`. */
 export interface FileFormat {
@@ -81,6 +82,8 @@ export interface FileContent {
   /** Of files with levels of detail, the finest first; the finest has all of it. */
   readonly levels?: readonly Pick<VectorLevel, "vertices" | "binShape" | "chunkShape">[] | undefined;
   readonly bounds?: VectorDataset["bounds"] | undefined;
+  /** No coordinate is anything but a number, by what the file is or because that was looked at. */
+  readonly finite?: true | undefined;
   /** Goes through the file, once: where its pieces are. Asked for before anything is read. */
   index(options: ReadOptions): Promise<PieceIndex>;
   /** Of what is too large to be held: everything in it once, in the order of the file; `index` then says that it is too large. */
@@ -132,6 +135,8 @@ export interface PieceIndex {
   readonly groups?: RowGroups | undefined;
   /** Sentences about what the file says of itself and what was found: counts that do not agree. */
   readonly notes?: readonly string[] | undefined;
+  /** Where in the file a coordinate is. */
+  place?(at: VertexAt): Blame | Promise<Blame>;
   load(piece: number, options: ReadOptions): Promise<Piece>;
 }
 

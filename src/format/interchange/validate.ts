@@ -1,6 +1,7 @@
 /** Everything that can be said against a file: it opens, its pieces are found, each is read, each number looked at. */
 import type { Finding, ValidateOptions } from "../../model/format.js";
 import type { FileDataset } from "./dataset.js";
+import { notFinite, sentenceAt } from "./finite.js";
 import { failure, finding, rules } from "./rules.js";
 import type { PieceIndex } from "./types.js";
 
@@ -30,13 +31,9 @@ export async function* validateFile(
   for (let piece = 0; piece < total; piece++) {
     signal?.throwIfAborted();
     try {
-      const { positions } = await index.load(piece, { signal, limits: options.limits });
-      const bad = level < rules.finite.level ? -1 : positions.findIndex((value) => !Number.isFinite(value));
-      if (bad >= 0) {
-        const before = index.vertices.subarray(0, piece).reduce((sum, count) => sum + count, 0);
-        const vertex = before + Math.floor(bad / dims);
-        yield finding("finite", where, `vertex ${vertex} has the coordinate ${positions[bad]}`);
-      }
+      const own = await index.load(piece, { signal, limits: options.limits });
+      const bad = level < rules.finite.level ? -1 : notFinite(own.positions);
+      if (bad >= 0) yield finding("finite", where, await sentenceAt(index, dims, piece, own, bad));
     } catch (error) {
       yield failure("decodes", where, error);
     }

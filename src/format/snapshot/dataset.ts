@@ -5,7 +5,7 @@ import type { VectorDataset } from "../../model/vectors.js";
 import { select } from "../../query/select.js";
 import { rowDataset } from "../rows/row-dataset.js";
 import { chooseType, type ParticleType, readFields, type Snapshot } from "./snapshot.js";
-import { cutPieces, type ParticleTable, particleSource } from "./source.js";
+import { cutPieces, type ParticleTable, particleSource, rowsOf, withoutBad } from "./source.js";
 
 /** Particles, with the snapshot that they are of where there is one. */
 export interface SnapshotDataset extends VectorDataset {
@@ -25,15 +25,24 @@ export interface ParticleData {
   readonly snapshot?: Snapshot | undefined;
 }
 
+/** What becomes of particles that lie nowhere; the first one is an error where nothing is said. */
+export interface BadOptions {
+  /** They are left out, and told here. */
+  readonly onBad?: ((problem: Error) => void) | undefined;
+  /** They are passed on as they are, for those who look for them. */
+  readonly raw?: boolean | undefined;
+}
+
 /** The particles of one type of a snapshot; the first type that has any where none is named. */
 export async function snapshotDataset(
   snapshot: Snapshot,
   named: string | undefined,
-  options: ReadOptions = {},
+  { onBad, raw, ...options }: BadOptions & ReadOptions = {},
 ): Promise<SnapshotDataset> {
   const type = chooseType(snapshot, named);
   const fields = readFields(type);
-  const table = { group: type.name, fields, pieces: cutPieces(type.parts, fields) };
+  const all = { group: type.name, fields, pieces: cutPieces(type.parts, fields), raw };
+  const table = onBad === undefined ? all : await withoutBad(all, onBad, options);
   const counts = Object.fromEntries(snapshot.types.map(({ name, count }) => [name, count]));
   return particleDataset({
     snapshot,
@@ -65,7 +74,7 @@ export function particleDataset(particles: ParticleData): SnapshotDataset {
   const { where, version, table, bounds, attributes, notes, snapshot } = particles;
   const source = particleSource(table);
   const size = bounds.max.map((high, axis) => high - bounds.min[axis]!);
-  const vertices = table.pieces.reduce((sum, { rows }) => sum + rows, 0);
+  const vertices = table.pieces.reduce((sum, _, chunk) => sum + rowsOf(table, chunk), 0);
   const { unit } = table.fields.coordinates.info;
   const own = {
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit })),

@@ -6,13 +6,13 @@ import { NotFound } from "../../errors.js";
 import { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { type Cubes, cubeTypes, readCubes } from "./cubes.js";
-import { particleDataset, type SnapshotDataset, snapshotDataset } from "./dataset.js";
+import { type BadOptions, particleDataset, type SnapshotDataset, snapshotDataset } from "./dataset.js";
 import { type Hdf5Source, openHdf5, type SourceOptions } from "./hdf5-source.js";
 import { COORDINATES, type ParticleType, readFields, readSnapshot, typeNamed } from "./snapshot.js";
 import { cutPieces } from "./source.js";
 
 /** How to open particles in HDF5. */
-export interface OpenSnapshotOptions extends SourceOptions {
+export interface OpenSnapshotOptions extends SourceOptions, BadOptions {
   /** The type of particles: "PartType0", or gas, dm, stars, bh, neutrinos; the first that the file has, unless told. */
   readonly type?: string | undefined;
 }

@@ -167,6 +167,17 @@ async function made(
 }
 const particles = (store: Store, type?: string) => openSnapshot(store, Key.of("made.hdf5"), { type });
 
+test("particles that lie nowhere are an error that names the first, or left out", async () => {
+  const store = await made({ BoxSize: [9] }, [1, 2, 3, 4, Number.NaN, 6, 7, 8, 9]);
+  const message = "made.hdf5, particle 1 of PartType0, counted from 0: a vertex has the coordinate NaN";
+  await expect((await particles(store)).select().read()).rejects.toThrow(message);
+  const bad: string[] = [];
+  const dataset = await openSnapshot(store, Key.of("made.hdf5"), { onBad: (error) => bad.push(error.message) });
+  expect([...(await dataset.select().read()).positions]).toEqual([1, 2, 3, 7, 8, 9]);
+  expect(dataset.levels[0]!.vertices).toBe(2);
+  expect(bad).toEqual([expect.stringContaining(message)]);
+});
+
 test("boxes of 1, 3 and 6 numbers, and none", async () => {
   const bounds = async (box: readonly number[]) => (await particles(await made({ BoxSize: box }))).bounds;
   expect(await bounds([9])).toEqual({ min: [0, 0, 0], max: [9, 9, 9] });

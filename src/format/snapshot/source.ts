@@ -8,6 +8,8 @@ import type { ReadOptions } from "../../model/dataset.js";
 import { numberedChunks } from "../../model/numbered-chunks.js";
 import type { LevelSource, Tile } from "../../model/source.js";
 import type { Columns, Positions, Schema } from "../../model/vectors.js";
+import { pick, pickRows } from "../../query/columns.js";
+import { noPlace, notFinite } from "../interchange/finite.js";
 import { type Hdf5File, SLAB_BYTES } from "./hdf5-file.js";
 import type { Hdf5Source } from "./hdf5-source.js";
 import { COORDINATES, type Fields, type ParticleField, rowBytes, type SnapshotPart } from "./snapshot.js";
@@ -30,7 +32,15 @@ export interface ParticleTable {
   readonly pieces: readonly Piece[];
   /** Lower and upper corner around each piece, six numbers; undefined: nobody knows. */
   readonly boxes?: Float64Array | undefined;
+  /** Of pieces of which not all rows are particles: those that are. */
+  readonly kept?: ReadonlyMap<number, Uint32Array> | undefined;
+  /** Particles that lie nowhere are passed on as they are: for those who look for them. */
+  readonly raw?: boolean | undefined;
 }
+
+/** How many particles a piece has. */
+export const rowsOf = ({ pieces, kept }: ParticleTable, chunk: number): number =>
+  kept?.get(chunk)?.length ?? pieces[chunk]!.rows;
 
 /** The pieces of particles that lie in files one after the other, or from some row of a file on. */
 export function cutPieces(
@@ -74,7 +84,7 @@ export function particleSource(table: ParticleTable): LevelSource {
     async *tiles(wanted, { positions, vertex }, options): AsyncGenerator<Tile> {
       for (const chunk of wanted) {
         await breath(options);
-        const { rows } = pieces[chunk]!;
+        const rows = rowsOf(table, chunk);
         const [place, vertexColumns] = readPiece(
           table,
           chunk,
@@ -96,11 +106,43 @@ export function particleSource(table: ParticleTable): LevelSource {
     async cost(wanted, { vertex }) {
       const read = [fields.coordinates, ...vertex.flatMap((name) => byName.get(name) ?? [])];
       const bytes = read.reduce((sum, field) => sum + rowBytes(field), 0);
-      const rows = wanted.reduce((sum, chunk) => sum + pieces[chunk]!.rows, 0);
+      const rows = wanted.reduce((sum, chunk) => sum + pieces[chunk]!.rows, 0); // also those that are left out are read
       return { requests: wanted.length * read.length, bytes: rows * bytes, exact: false };
     },
-    counts: async (wanted) => Uint32Array.from(wanted, (chunk) => pieces[chunk]!.rows),
+    counts: async (wanted) => Uint32Array.from(wanted, (chunk) => rowsOf(table, chunk)),
   };
+}
+
+/** The particles without those that lie nowhere, each of which is told; all of them are looked at. */
+export async function withoutBad(
+  table: ParticleTable,
+  onBad: (problem: Error) => void,
+  options: ReadOptions,
+): Promise<ParticleTable> {
+  const kept = new Map<number, Uint32Array>();
+  const all = table.pieces.map((_, chunk) => chunk);
+  const want = { positions: true, vertex: [], fragment: [] };
+  for await (const { chunk, positions, vertices } of particleSource({ ...table, raw: true }).tiles(
+    all,
+    want,
+    options,
+  )) {
+    if (notFinite(positions) < 0) continue;
+    const sound: number[] = [];
+    for (let row = 0; row < vertices; row++) {
+      const bad = notFinite(positions, 3 * row, 3 * row + 3);
+      if (bad < 0) sound.push(row);
+      else onBad(nowhere(table, chunk, positions, bad));
+    }
+    kept.set(chunk, Uint32Array.from(sound));
+  }
+  return { ...table, kept };
+}
+
+function nowhere({ pieces, group }: ParticleTable, chunk: number, positions: Positions, at: number): Corrupt {
+  const { source, first } = pieces[chunk]!;
+  const place = `particle ${first + Math.floor(at / 3)} of ${group}, counted from 0`;
+  return noPlace(source.where, `${place}: a vertex has the coordinate ${positions[at]}`);
 }
 
 /** The library cannot wait, so others get their turn between two pieces: a signal would not be heard else. */
@@ -110,20 +152,25 @@ async function breath(options: ReadOptions | undefined): Promise<void> {
 }
 
 function readPiece(
-  { group, pieces, boxes, fields }: ParticleTable,
+  table: ParticleTable,
   chunk: number,
   positions: boolean,
   wanted: readonly ParticleField[],
 ): readonly [Positions, Columns] {
+  const { group, pieces, boxes, fields, kept, raw } = table;
   const { source, first, rows } = pieces[chunk]!;
+  const some = kept?.get(chunk);
   return source.use((file) => {
-    const place = positions ? positionsOf(file, group, fields.coordinates, first, rows) : new Float32Array();
+    const all = positions ? positionsOf(file, group, fields.coordinates, first, rows) : new Float32Array();
+    const place = some && positions ? (pick(all, 3, some) as Positions) : all;
+    const bad = raw === true ? -1 : notFinite(place);
+    if (bad >= 0) throw nowhere(table, chunk, place, bad);
     if (positions && boxes !== undefined) checkInside(place, boxes.subarray(6 * chunk, 6 * chunk + 6), file.where);
     const columns = wanted.map((field) => {
       const values = fieldRows(file, group, field, first, rows);
       return [field.name, { info: field.info, values }] as const;
     });
-    return [place, new Map(columns)];
+    return [place, some === undefined ? new Map(columns) : pickRows(new Map(columns), some)];
   });
 }
 

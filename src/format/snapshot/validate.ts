@@ -19,7 +19,7 @@ export async function* validateParticles(
   try {
     const types = type === undefined ? await snapshotTypes(store, key, options) : [type];
     for (const own of types.length === 0 ? [undefined] : types)
-      datasets.push(await openSnapshot(store, key, { ...options, type: own }));
+      datasets.push(await openSnapshot(store, key, { ...options, type: own, raw: true }));
   } catch (error) {
     yield failure("opens", where, error);
     return;
