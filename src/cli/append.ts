@@ -5,7 +5,7 @@ import { editZarrVectors } from "../format/zarr-vectors/index.js";
 import type { VectorDataset } from "../model/vectors.js";
 import { choice, flag } from "./args.js";
 import { countsText } from "./get-vectors.js";
-import { findSource, sourceOptions } from "./source.js";
+import { findSource, skipOption, sourceOptions } from "./source.js";
 import { vectorsAt } from "./vectors-at.js";
 import { verb } from "./verb.js";
 
@@ -13,6 +13,7 @@ export const append = verb({
   about: "Attributes that the store has must be there in what is added, or have a value that stands for none.",
   options: {
     ...sourceOptions,
+    ...skipOption,
     ids: choice(["keep", "new"] as const, "keep the ids that objects have, or give new ones (default new)"),
     expand: flag("what lies outside the grid makes it grow; else it is refused"),
   },

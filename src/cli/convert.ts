@@ -7,11 +7,13 @@ import { convertToFile, fileKind } from "../convert/files.js";
 import { feedFrom } from "../convert/index.js";
 import { type Input, inputsOf, isPattern } from "../convert/inputs.js";
 import { levelsWanted } from "../convert/levels.js";
+import { withSkipped } from "../convert/losses.js";
 import { type ConvertToOptions, FORMATS } from "../convert/options.js";
 import { PUBLISHED } from "../convert/precomputed/publication.js";
 import { tractsOf } from "../convert/tracts.js";
 import { ENCODINGS } from "../convert/volumes.js";
 import { InvalidInput, NotFound } from "../errors.js";
+import type { OpenFileOptions } from "../format/interchange/types.js";
 import type { Compressor } from "../format/zarr/index.js";
 import { defaultLimits } from "../limits.js";
 import type { Dataset } from "../model/dataset.js";
@@ -28,7 +30,7 @@ import { bytesText, counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { levelsTable, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
-import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { findSource, remarkForbidden, skipOption, skipping, sourceOptions } from "./source.js";
 import { columnOptions, tableOf } from "./table-options.js";
 import { tractOptions, tractsGiven } from "./tract-options.js";
 import { type Session, verb } from "./verb.js";
@@ -94,7 +96,7 @@ const options = {
   ...pyramidOptions,
   "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
   strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
-  "skip-bad": flag("go on without objects and files that are damaged, and list them"),
+  ...skipOption,
   overwrite: flag("replace what is at OUT"),
   resume: flag("go on with a conversion that was interrupted; what fails or is interrupted now stays, to go on with"),
   part: value(
@@ -130,7 +132,8 @@ export const convert = verb({
     if (sources.includes("-") && (given.resume || given.finish || given.part !== undefined))
       throw new InvalidInput("a pipe cannot be read again: --resume, --part and --finish take files");
     const skipped: string[] = [];
-    const source = await sourceOf(sources, given, session, skipped);
+    const onBad = skipping(given, (problem) => skipped.push(problem));
+    const source = await sourceOf(sources, given, session, onBad);
     const work = {
       ...wanted(given, source.opened),
       pyramid: levelsOf(given),
@@ -141,10 +144,10 @@ export const convert = verb({
     if (given["dry-run"]) return (await explainConversion(source.opened, to, work, session)) ? 0 : 2;
     const report =
       to === "-"
-        ? await toStdout(source.opened, work, session)
+        ? await toStdout(source.opened, { ...work, onBad }, session)
         : await convertTo(isMany(source.opened) ? sources : source.opened, to, { ...work, pool: createPool() });
     progress.end();
-    const told = given["skip-bad"] ? { ...report, skipped: [...skipped, ...(report.skipped ?? [])] } : report;
+    const told = skipped.length > 0 ? withSkipped(report, skipped) : report; // of many files, it is in the report already
     if (output.json && to !== "-") output.document({ ...told, ...source.forbidden() });
     else tell(told, to, to === "-" ? output.remark : output.line, output);
     for (const problem of told.skipped ?? []) output.remark(`skipped ${problem}`);
@@ -161,7 +164,7 @@ async function sourceOf(
   sources: readonly string[],
   given: Values<typeof options>,
   session: Session,
-  skipped: string[],
+  onBad: OpenFileOptions["onBad"],
 ): Promise<{ readonly opened: Opened; forbidden(): { readonly forbiddenTakenForMissing?: number } }> {
   const { signal } = session;
   const [only] = sources as [string];
@@ -174,7 +177,6 @@ async function sourceOf(
     });
   const many = async () => ({ opened: await inputs(), forbidden: () => ({}) });
   if (sources.length > 1 || isPattern(only)) return many();
-  const onBad = given["skip-bad"] ? ({ message }: Error): void => void skipped.push(message) : undefined;
   try {
     const reading = { onBad, related: true, table: tableOf(given), maxMemory: given["max-memory"] };
     const { match, forbidden } = await findSource(only, given, session, reading);
@@ -187,7 +189,11 @@ async function sourceOf(
 }
 
 /** A file into a pipe; where nothing may be lost, nothing goes out before that is known. */
-async function toStdout(source: Opened, options: ConvertToOptions, session: Session): Promise<ConvertReport> {
+async function toStdout(
+  source: Opened,
+  options: ConvertToOptions & Pick<OpenFileOptions, "onBad">,
+  session: Session,
+): Promise<ConvertReport> {
   levelsWanted("a pipe", false, options.pyramid, {});
   const kind = fileKind("", options.to);
   if (kind === undefined) throw new InvalidInput("a pipe takes one file: say which kind with --to, such as --to trk");

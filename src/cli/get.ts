@@ -19,7 +19,7 @@ import { bytesText, countText } from "./output.js";
 import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
 import { parseSlice, toRegion } from "./slice.js";
-import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } from "./source.js";
+import { findPlace, findSource, type Place, remarkForbidden, skipOption, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
 import { type ArrayText, csvText, jsonText } from "./text.js";
 import { type ExitCode, type Session, verb } from "./verb.js";
@@ -47,6 +47,7 @@ const options = {
   ...sourceOptions,
   ...arrayOptions,
   ...tableOptions,
+  ...skipOption,
   ...vectorOptions,
   key: text("KEY", "the bytes of this key of the store, whatever they are"),
   output: text("FILE", "where to; the extension decides, also of .gz; - is stdout", "o"),
@@ -78,6 +79,7 @@ export const get = verb({
           ...Object.keys(arrayOptions),
           ...Object.keys(vectorOptions),
           ...Object.keys(tableOptions),
+          ...Object.keys(skipOption),
           "to",
           "ascii",
           "strict",

@@ -11,7 +11,7 @@ import { describeVectors } from "./info-vectors.js";
 import { vectorRows } from "./info-vectors-rows.js";
 import { bytesText, counted, countText, type Output, table } from "./output.js";
 import { progressOption } from "./progress.js";
-import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { findSource, remarkForbidden, skipOption, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
 import { dtypeText, elementValue } from "./values.js";
 import { type Session, verb } from "./verb.js";
@@ -26,6 +26,7 @@ export const info = verb({
   options: {
     ...sourceOptions,
     ...tableOptions,
+    ...skipOption,
     depth: value("N", "how deep to follow groups (default 5)", count),
     full: flag("of geometry: read all of it, for exact counts and the ranges of attributes"),
     progress: progressOption,

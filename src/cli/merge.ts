@@ -8,7 +8,7 @@ import { choice, flag, size, value } from "./args.js";
 import { pyramidOption, tell } from "./convert.js";
 import { explainConversion } from "./convert-plan.js";
 import { progressOption } from "./progress.js";
-import { sourceOptions } from "./source.js";
+import { skipOption, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
 import { verb } from "./verb.js";
 
@@ -30,7 +30,7 @@ export const merge = verb({
     pyramid: pyramidOption,
     "max-memory": value("SIZE", "how much may be held at once (default 256M)", size),
     strict: flag("nothing may be lost: a loss is an error, and nothing is written"),
-    "skip-bad": flag("go on without objects and inputs that are damaged, and list them"),
+    ...skipOption,
     overwrite: flag("replace what is at OUT"),
     "dry-run": flag("say what would happen, and write nothing"),
     progress: progressOption,

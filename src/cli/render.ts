@@ -6,13 +6,14 @@ import { choice, count, flag, number, numbers, shape, text, value } from "./args
 import { queryOf, refuse, selectionOptions } from "./get-vectors.js";
 import { counted } from "./output.js";
 import { openSink } from "./sink.js";
-import { findSource, remarkForbidden, sourceOptions } from "./source.js";
+import { findSource, remarkForbidden, skipOption, sourceOptions } from "./source.js";
 import { verb } from "./verb.js";
 
 const { attributes: _, ...selecting } = selectionOptions;
 
 const options = {
   ...sourceOptions,
+  ...skipOption,
   view: text("VIEW", "front, back, left, right, top, bottom, or AZIMUTH,ELEVATION in degrees (default 30,20)"),
   size: value("WxH", "of the picture, in pixels (default 1024x768)", shape),
   color: text("COLOR", "#rrggbb, orientation, object, or an attribute such as fa or object.length"),

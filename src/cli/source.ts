@@ -1,5 +1,6 @@
 /** What a verb reads from: the options that say how to get there, and the way there. */
 
+import { refuseLosses } from "../convert/losses.js";
 import { InvalidInput } from "../errors.js";
 import type { OpenFileOptions } from "../format/interchange/types.js";
 import type { FormatOptions } from "../model/format.js";
@@ -18,6 +19,22 @@ export const sourceOptions = {
   "forbidden-is-missing": flag("take 403 for absence, as S3 answers where listing is not allowed"),
 };
 
+/** Of verbs that read what is in files. */
+export const skipOption = {
+  "skip-bad": flag("go on without rows, objects and files that are damaged, and list them"),
+};
+
+type Skipping = { readonly "skip-bad"?: boolean | undefined; readonly strict?: boolean | undefined };
+
+/** Who is told of what is damaged, and left out: that is a loss. undefined: the first of it is an error. */
+export const skipping = (given: Skipping, tell: (problem: string) => void): OpenFileOptions["onBad"] =>
+  given["skip-bad"] === true
+    ? ({ message }) => {
+        refuseLosses(given, [message]);
+        tell(message);
+      }
+    : undefined;
+
 /** A place in a store, whatever is there. */
 export interface Place extends Location {
   /** For results: how often "forbidden" was taken for absence, where that was asked for. */
@@ -25,9 +42,14 @@ export interface Place extends Location {
 }
 
 /** A place where there is data of a known format. */
-export interface Source extends Omit<Place, "format">, Detected {}
+export interface Source extends Omit<Place, "format">, Detected {
+  /** The same, when more is known of how to read it. */
+  again(reading: Reading): Promise<Detected["match"]>;
+}
 
-type Given = Omit<Values<typeof sourceOptions>, "type"> & { readonly type?: string | undefined };
+type Reading = Pick<OpenFileOptions & FormatOptions, "onBad" | "table" | "maxMemory" | "related">;
+
+type Given = Omit<Values<typeof sourceOptions>, "type"> & Skipping & { readonly type?: string | undefined };
 
 export async function findPlace(given: string, options: Given, session: Session): Promise<Place> {
   const { signal } = session;
@@ -41,12 +63,14 @@ export async function findSource(
   url: string,
   options: Given,
   session: Session,
-  reading: Pick<OpenFileOptions & FormatOptions, "onBad" | "table" | "maxMemory" | "related"> = {},
+  reading: Reading = {},
 ): Promise<Source> {
   const place = withType(await findPlace(url, options, session), options.type, url);
-  const detected = await detect(place, { as: options.as, signal: session.signal, ...reading });
+  const onBad = skipping(options, (problem) => session.output.remark(`skipped ${problem}`));
+  const found = (more: Reading) => detect(place, { as: options.as, signal: session.signal, onBad, ...more });
+  const detected = await found(reading);
   session.output.detail(`${place.store.url}/${place.at} is a ${detected.match.summary}`);
-  return { ...place, ...detected };
+  return { ...place, ...detected, again: async (more) => (await found({ ...reading, ...more })).match };
 }
 
 /** The type of particles is a path in the file, as it is behind the address. */

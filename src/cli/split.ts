@@ -7,7 +7,7 @@ import { choice, flag, nearest, size, sizes, value } from "./args.js";
 import { countsText } from "./get-vectors.js";
 import { counted } from "./output.js";
 import { progressOption } from "./progress.js";
-import { findSource, sourceOptions } from "./source.js";
+import { findSource, skipOption, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
 import { vectorsAt } from "./vectors-at.js";
 import { verb } from "./verb.js";
@@ -22,6 +22,7 @@ export const split = verb({
   options: {
     ...sourceOptions,
     ...tableOptions,
+    ...skipOption,
     by: value("WHAT", "group, attribute:NAME, object or box", byWhat),
     size: value("X,Y,Z", "of boxes: their sides", sizes),
     clip: flag("of boxes: cut objects at their faces"),

@@ -19,7 +19,7 @@ import { convertToFile, fileKind, sinkAt } from "./files.js";
 import type { Input } from "./inputs.js";
 import { jobOf } from "./job.js";
 import { elsewhere, finest, isZip, levelsWanted, withLevels, withLinks } from "./levels.js";
-import { refuseLosses } from "./losses.js";
+import { refuseLosses, withSkipped } from "./losses.js";
 import {
   arrayOptions,
   type ConvertToOptions,
@@ -172,8 +172,11 @@ export function converter(
   ): Promise<ConvertReport> => {
     if (skipBad !== true) return work(source, target, options);
     const skipped: string[] = [];
-    const report = await work(source, target, { ...options, onBad: ({ message }) => skipped.push(message) });
-    return { ...report, skipped };
+    const onBad = ({ message }: Error): void => {
+      refuseLosses(options, [message]);
+      skipped.push(message);
+    };
+    return withSkipped(await work(source, target, { ...options, onBad }), skipped);
   };
 }
 

@@ -11,6 +11,13 @@ export interface Strictness {
 export const coarserLevels = ({ levels }: Pick<VectorDataset, "levels">): number =>
   levels.slice(1).filter(({ sample }) => sample !== true).length;
 
+/** A report with what was damaged and left out, which is a loss. */
+export const withSkipped = <R extends { readonly losses: string[] }>(report: R, skipped: readonly string[]) => ({
+  ...report,
+  losses: [...report.losses, ...(skipped.length > 0 ? [`what is damaged: ${skipped.length} skipped`] : [])],
+  skipped: [...skipped],
+});
+
 export function refuseLosses({ strict }: Strictness, losses: readonly string[]): void {
   if (strict !== true || losses.length === 0) return;
   const more = losses.length > 1 ? ` (and ${losses.length - 1} more)` : "";

@@ -51,7 +51,13 @@ describe("files", () => {
     const went = await octavo(["convert", at("bad/*.swc"), at("bad.zv"), "--skip-bad", "--json"]);
     expect(went.code).toBe(0);
     expect(JSON.parse(went.stdout)).toMatchObject({ objects: 1, skipped: [expect.stringContaining("loop.swc")] });
+    expect(JSON.parse(went.stdout).losses).toEqual(["what is damaged: 1 skipped"]);
     expect(went.stderr).toMatch(/^skipped .*loop\.swc, line/m);
+    for (const from of ["bad/*.swc", "bad/loop.swc"]) {
+      const strict = await octavo(["convert", at(from), at("strict.zv"), "--skip-bad", "--strict"]);
+      expect(strict).toMatchObject({ code: 3, stderr: expect.stringMatching(/would be lost.*loop\.swc, line/) });
+      expect(existsSync(at("strict.zv"))).toBe(false);
+    }
     expect(readdirSync(at("bad")).sort()).toEqual(["good.swc", "loop.swc"]);
   });
 
