@@ -126,6 +126,13 @@ describe("columns are named", () => {
     expect(JSON.parse(scaled.stdout)).toMatchObject({ units: ["nm", "nm", "nm"], items: [{ position: [40, 50, 6] }] });
   });
 
+  test("in diff, on whichever side there is a table", { timeout: 60_000 }, async () => {
+    expect((await octavo(["convert", at("a.csv"), at("a.zv"), ...named])).code).toBe(0);
+    expect((await octavo(["diff", at("a.csv"), at("a.zv"), ...named])).code).toBe(0);
+    expect((await octavo(["diff", at("a.zv"), at("a.csv"), ...named])).code).toBe(0);
+    expect((await octavo(["diff", at("a.zv"), at("a.zv"), ...named])).code).toBe(2);
+  });
+
   test("of several tables", { timeout: 60_000 }, async () => {
     const apart = await octavo(["convert", at("a.csv"), at("b.csv"), at("ab.zv"), ...named]);
     expect(apart.stderr).toMatch(/b\.csv has another type of w than the files before\n.*--property w:float64/);

@@ -88,9 +88,12 @@ function named<T extends Target>(among: readonly T[], name: string): T | undefin
 
 const TABLES: readonly string[] = ["csv", "tsv", "xyz", "parquet", "arrow", "npy", "npz", "graphml"];
 
+/** Whether files of this kind have columns. */
+export const isTable = (format: string): boolean => TABLES.includes(format);
+
 /** What is said of columns means nothing for data that have none: a wrong call, not silence. */
 export function refuseTable(table: TableOptions | undefined, format: string, where: string): void {
-  if (table === undefined || TABLES.includes(format)) return;
+  if (table === undefined || isTable(format)) return;
   throw new InvalidInput(`${where} is no table, and has no columns that could be ${Object.keys(table).join(", ")}`, {
     where,
   });
