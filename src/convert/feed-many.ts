@@ -49,11 +49,15 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
     });
   };
 
-  let first: Feed | undefined;
+  let [first, fallback]: (Feed | undefined)[] = [];
   for (const input of inputs) {
-    first = await feedFrom(input).catch(skip);
+    const before = problems.size;
+    const feed = await feedFrom(input).catch(skip);
+    if (problems.size === before) first = feed; // one of which something was left out says little about the others
     if (first !== undefined) break;
+    fallback ??= feed;
   }
+  first ??= fallback;
   if (first === undefined) throw new InvalidInput(`none of ${inputs.length} inputs can be read`);
   const { geometry, axes, linkWidth, hasObjects } = first;
   const like = first;

@@ -56,6 +56,10 @@ describe("a folder of files", () => {
     await expect(convert(pattern, at("out.zv"))).rejects.toThrow("bad.swc, line 1: node 1 has the parent 7");
     const { skipped, objects } = await convert(pattern, at("out.zv"), { skipBad: true });
     expect({ skipped, objects }).toEqual({ skipped: [expect.stringContaining("other/bad.swc, line 1")], objects: 2 });
+    const last = await convert([at("other/bad.swc"), at("cells/top.swc")], at("last.zv"), { skipBad: true });
+    expect(last).toMatchObject({ losses: ["what is damaged: 1 skipped"], objects: 1 }); // and not its header
+    const strict = { skipBad: true, strict: true };
+    await expect(convert(pattern, at("strict.zv"), strict)).rejects.toThrow(/would be lost.*other\/bad\.swc, line 1/);
     await expect(convert([at("other/bad.swc"), at("other/bad.swc")], at("no.zv"))).rejects.toThrow("line 1");
     const tract = "mrtrix tracks\ndatatype: Float32LE\ncount: 0\nfile: . 60\nEND\n".padEnd(60, "\n");
     writeFileSync(
