@@ -5,11 +5,13 @@
 import { stringifyJson } from "../bytes/json.js";
 import { InvalidInput, Unsupported } from "../errors.js";
 import type { Ids } from "../format/rows/row-source.js";
+import { dtypeName } from "../format/zarr-vectors/write/write-columns.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
 import type { Batch, Columns, Domain, Query, Schema, SelectOptions } from "../model/vectors.js";
 import { absentColumn } from "../query/columns.js";
 import { type Feed, type FeedOptions, feedOf } from "./feed.js";
 import { type Input, isBad } from "./inputs.js";
+import { asWhole, isWhole, widerWhole } from "./whole-numbers.js";
 
 export interface ManyOptions extends FeedOptions {
   /** Inputs that cannot be read are left out, and told here; without it the first one is an error. */
@@ -205,9 +207,12 @@ export function unify(
     const column = columns.get(info.name);
     if (column === undefined) return absentColumn(info, rows);
     if (sameType(column.info, info)) return column;
+    const whole = asWhole(column, info);
+    if (whole !== undefined) return whole;
+    const type = isWhole(column.info) && isWhole(info) ? dtypeName(widerWhole(column.info, info).dtype) : "float64";
     throw new Unsupported(`${name} has another type of ${info.name} than the files before`, {
       where: name,
-      hint: `Of tables, say which type it has: --property ${info.name}:float64.`,
+      hint: `Of tables, say which type it has: --property ${info.name}:${type}.`,
     });
   };
   return new Map(infos.map((info) => [info.name, of(info)]));

@@ -15,6 +15,7 @@ import { comparedAs } from "../query/where-test.js";
 import { type Feed, feedOf } from "./feed.js";
 import { type ManyOptions, mustFit, sameType, unify } from "./feed-many.js";
 import { type Input, isBad } from "./inputs.js";
+import { isWhole, widerWhole } from "./whole-numbers.js";
 
 type Groups = Awaited<ReturnType<Feed["groups"]>>;
 
@@ -186,6 +187,10 @@ function allOf(domain: Domain, parts: readonly Part[]): AttributeInfo[] {
       const known = infos.get(info.name);
       if (known !== undefined && isText(known) && isText(info) && !sameType(known, info)) {
         infos.set(info.name, { ...known, dtype: { kind: "string" }, categories: undefined, absent: undefined });
+        continue;
+      }
+      if (known !== undefined && known.channels === info.channels && isWhole(known) && isWhole(info)) {
+        infos.set(info.name, widerWhole(known, info));
         continue;
       }
       if (known !== undefined && !sameType(known, info))

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { VectorDataset } from "../model/vectors.js";
-import { convert as convertTo, open, openLocation } from "../node.js";
+import { convert as convertTo, merge, open, openLocation } from "../node.js";
 import { inputsOf } from "./inputs.js";
 
 const convert: typeof convertTo = (from, to, options) => convertTo(from, to, { durability: "none", ...options });
@@ -69,6 +69,28 @@ describe("a folder of files", () => {
     await expect(convert([at("cells/top.swc"), at("other/t.tck")], at("no.zv"))).rejects.toThrow(
       /t\.tck has streamlines as geometry, but .*top\.swc has skeletons/,
     );
+  });
+
+  it("may have whole numbers of 63 bits and of 64, which become one type where that holds all", async () => {
+    writeFileSync(at("small.csv"), "x,y,z,n\n1,2,3,5\n");
+    writeFileSync(at("wide.csv"), `x,y,z,n\n1,2,3,${2n ** 64n - 2n}\n`);
+    writeFileSync(at("minus.csv"), "x,y,z,n\n1,2,3,-5\n");
+    const values = async (name: string) =>
+      [
+        ...((await ((await open(at(name))) as VectorDataset).select().read()).vertexColumns.get("n")!
+          .values as BigUint64Array),
+      ].sort();
+    const both = [2n ** 64n - 2n, 5n];
+    await convert([at("wide.csv"), at("small.csv")], at("both.zv"));
+    expect(await values("both.zv")).toEqual(both);
+    await merge([at("small.csv"), at("wide.csv")], at("merged.zv"), { durability: "none" });
+    expect(await values("merged.zv")).toEqual(both);
+    const hint = "Of tables, say which type it has: --property n:uint64.";
+    for (const two of [
+      ["small.csv", "wide.csv"],
+      ["wide.csv", "minus.csv"],
+    ])
+      await expect(convert(two.map(at), at("no.zv"))).rejects.toMatchObject({ kind: "unsupported", hint });
   });
 
   it("becomes precomputed, or one file, as well", async () => {
