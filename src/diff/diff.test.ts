@@ -144,6 +144,43 @@ describe("the order of vertices", () => {
   });
 });
 
+describe("points with ids", () => {
+  const wide = { kind: "int", size: 8, endian: "little" } as const;
+  const places = Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9);
+  const weight = (...values: number[]) => [info("w", float), Float32Array.from(values)] as const;
+  const objects = (ids: readonly bigint[], parts = [0, 1, 2, 3]) =>
+    stored("points", {
+      positions: places,
+      parts: Uint32Array.from(parts),
+      objects: Int32Array.from(ids, (_, row) => row),
+      ids: BigInt64Array.from(ids),
+      objectColumns: columnsOf(weight(...ids.map(Number))),
+    });
+  const rows = (ids: readonly bigint[]) =>
+    stored(
+      "points",
+      {
+        positions: Float32Array.of(7, 8, 9, 1, 2, 3, 4, 5, 6),
+        parts: Uint32Array.of(0, 3),
+        objects: Int32Array.of(-1),
+        vertexColumns: columnsOf([info("id", wide), BigInt64Array.from(ids)], weight(...ids.map(Number))),
+      },
+      { objects: false },
+    );
+
+  it("are the same as objects of one point each and as an attribute", async () => {
+    const [one, two] = [await objects([7n, 8n, 9n]), await rows([9n, 7n, 8n])];
+    expect([await found(one, two), await found(two, one)]).toEqual([[], []]);
+    expect(await found(one, await rows([9n, 8n, 7n]))).toEqual(["values"]);
+    expect(await found(one, await rows([9n, 8n, 7n]), { ignore: ["attributes"] })).toEqual(["values"]);
+    expect(await found(one, await rows([9n, 8n, 7n]), { ignore: ["ids", "attributes"] })).toEqual([]);
+  });
+
+  it("are not, where an object has several", async () => {
+    expect(await found(await objects([7n, 8n], [0, 2, 3]), await rows([9n, 7n, 8n]))).toContain("objects");
+  });
+});
+
 describe("points without objects", () => {
   const cloud = (count: number, seed: number, shift = 0): BatchParts => {
     const next = random(seed);

@@ -9,6 +9,7 @@ import type { Batch, Domain, Geometry, Parametric, Query, VectorDataset } from "
 import { measureOf } from "../space/units.js";
 import { type Cloud, compareClouds } from "./cloud.js";
 import { type Comparing, compareRows, compareThings, linksBetween, type Thing, thingsIn } from "./objects.js";
+import { areSingle, asPoints, hasObjects, schemaAsPoints } from "./points.js";
 import type { Findings } from "./report.js";
 import { rowText } from "./values.js";
 
@@ -94,10 +95,30 @@ async function diffLevel(a: Side, b: Side, findings: Findings, options: VectorDi
   const { signal, limits, ignore } = options;
   const reading = { signal, limits };
   const [one, two] = await Promise.all([sourceOf(a, reading), sourceOf(b, reading)]);
-  const names = await sharedNames(one, two, `level ${a.level}`, findings, options);
+  const isPoints = a.geometry === "points";
+  const [firstSingle, secondSingle] = [
+    isPoints && (await areSingle(a, one, two, reading)),
+    isPoints && (await areSingle(b, two, one, reading)),
+  ];
+  const names = await sharedNames(
+    firstSingle ? schemaAsPoints(one) : one,
+    secondSingle ? schemaAsPoints(two) : two,
+    `level ${a.level}`,
+    findings,
+    options,
+  );
   const how: Comparing = { findings, tolerance: options.tolerance, names };
-  if (a.geometry === "points" && !hasObjects(one) && !hasObjects(two))
-    return compareClouds(a, b, how, { ...reading, maxMemory: options.maxMemory });
+  if (firstSingle || secondSingle || (isPoints && !hasObjects(one) && !hasObjects(two))) {
+    const isId = (firstSingle || secondSingle) && !ignore.has("ids");
+    const others = names.vertex.filter((name) => name !== "id" || !(firstSingle || secondSingle));
+    const vertex = isId ? [...others, "id"] : others;
+    return compareClouds(
+      firstSingle ? asPoints(a) : a,
+      secondSingle ? asPoints(b) : b,
+      { ...how, names: { ...names, vertex } },
+      { ...reading, maxMemory: options.maxMemory },
+    );
+  }
   const ids = await matched(one, two, a.level, findings, options);
   await diffObjects(a, b, ids, how, options);
   if (!ignore.has("groups")) await diffGroups(a, b, ids, how, options);
@@ -105,12 +126,11 @@ async function diffLevel(a: Side, b: Side, findings: Findings, options: VectorDi
 
 const sourceOf = ({ dataset, level, geometry }: Side, options: ReadOptions): Promise<LevelSource> =>
   dataset.source(level, options, geometry);
-const hasObjects = ({ objects }: LevelSource): boolean => (objects?.rows ?? 0) > 0;
 
 /** The attributes that both have; those that one lacks are told. */
 async function sharedNames(
-  a: LevelSource,
-  b: LevelSource,
+  a: Pick<LevelSource, "schema">,
+  b: Pick<LevelSource, "schema">,
   where: string,
   findings: Findings,
   options: VectorDiffOptions,

@@ -61,6 +61,13 @@ describe("files", () => {
     expect(readdirSync(at("bad")).sort()).toEqual(["good.swc", "loop.swc"]);
   });
 
+  it("of a folder are what the store made of them is", async () => {
+    expect((await octavo(["diff", at("cells"), at("cells.zv")])).code).toBe(0);
+    expect((await octavo(["diff", at("cells.zv"), at("cells/**/*.swc")])).code).toBe(0);
+    const missing = await octavo(["diff", at("cells.zv"), at("nowhere")]);
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining("nowhere") });
+  });
+
   it("go through pipes", () => {
     const run = (args: readonly string[], input: string | Buffer): Buffer =>
       execFileSync(process.execPath, [cli, ...args], { input, stdio: ["pipe", "pipe", "ignore"] });
