@@ -1,7 +1,7 @@
 /** What a verb reads from: the options that say how to get there, and the way there. */
 
 import { refuseLosses } from "../convert/losses.js";
-import { InvalidInput } from "../errors.js";
+import { InvalidInput, Unsupported } from "../errors.js";
 import type { OpenFileOptions } from "../format/interchange/types.js";
 import type { FormatOptions } from "../model/format.js";
 import { openLocation } from "../node.js";
@@ -68,7 +68,13 @@ export async function findSource(
   const place = withType(await findPlace(url, options, session), options.type, url);
   const onBad = skipping(options, (problem) => session.output.remark(`skipped ${problem}`));
   const found = (more: Reading) => detect(place, { as: options.as, signal: session.signal, onBad, ...more });
-  const detected = await found(reading);
+  const detected = await found(reading).catch((error: unknown) => {
+    if (url !== "-" || options.as !== undefined || !(error instanceof Unsupported)) throw error;
+    throw new Unsupported("what comes through the pipe is of no kind that is known by how it begins", {
+      where: url,
+      hint: "Say what it is: --as csv, --as trk, --as swc …",
+    });
+  });
   session.output.detail(`${place.store.url}/${place.at} is a ${detected.match.summary}`);
   return { ...place, ...detected, again: async (more) => (await found({ ...reading, ...more })).match };
 }

@@ -328,5 +328,8 @@ async function refuseZip(openLocation: Opener<Location, LocationOptions>, target
     if (error instanceof NotFound) return;
     if (!(error instanceof Corrupt)) throw error; // a file that is no zip file is there all the same
   }
-  throw new Conflict(`${file} is already there`, { where: file, hint: "Choose another name, or overwrite." });
+  throw new Conflict(`${file} is already there`, {
+    where: file,
+    hint: "Choose another name, or overwrite (--overwrite).",
+  });
 }

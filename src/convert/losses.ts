@@ -22,6 +22,6 @@ export function refuseLosses({ strict }: Strictness, losses: readonly string[]):
   if (strict !== true || losses.length === 0) return;
   const more = losses.length > 1 ? ` (and ${losses.length - 1} more)` : "";
   throw new Unsupported(`this would be lost, and nothing may be: ${losses[0]}${more}`, {
-    hint: "Without strict the rest is written, and the report says what was lost.",
+    hint: "Without strict (--strict) the rest is written, and the report says what was lost.",
   });
 }

@@ -23,7 +23,9 @@ export async function boxesOf(
     );
   const isPoints = source.geometry === "points";
   if (source.objects === undefined && !isPoints && !clip)
-    throw new InvalidInput(`${url} has no objects that could be in one box: they must be cut`, { hint: "Add clip." });
+    throw new InvalidInput(`${url} has no objects that could be in one box: they must be cut`, {
+      hint: "Add clip (--clip).",
+    });
   const byVertex = clip || source.objects === undefined;
   const objects = new Map<string, bigint[]>();
   const cells = new Map<string, readonly number[]>();

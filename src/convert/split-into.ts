@@ -38,7 +38,10 @@ export async function splitInto(
   if (overwrite !== true) {
     const { keys, prefixes } = await store.children(at, { signal });
     if (keys.length + prefixes.length > 0)
-      throw new Conflict(`${folder} is not empty`, { where: folder, hint: "Choose another folder, or overwrite." });
+      throw new Conflict(`${folder} is not empty`, {
+        where: folder,
+        hint: "Choose another folder, or overwrite (--overwrite).",
+      });
   }
   const { parts, notes, ...plan } = await planSplit(dataset, options);
   refuseLosses(options, plan.losses);

@@ -45,7 +45,7 @@ export async function tractsOf(
 ): Promise<Tracts | undefined> {
   const { reference, invalid = "keep", include = [], exclude = [], endsOnly, attach = {}, onNote } = options;
   if (options.invalid !== undefined && reference === undefined)
-    throw new InvalidInput("there is no image that streamlines could leave: a reference is missing");
+    throw new InvalidInput("there is no image that streamlines could leave: a reference is missing (--reference)");
   if (endsOnly === true && include.length + exclude.length === 0)
     throw new InvalidInput("there are no masks that ends could be in: include or exclude some");
   const names = Object.entries(attach);

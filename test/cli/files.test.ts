@@ -1,5 +1,5 @@
 /** Files of other software on the command line: in and out, many at once, through pipes. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,6 +77,13 @@ describe("files", () => {
       format: "swc",
     });
     expect(() => run(["convert", "-", "-", "--as", "swc"], cell(5))).toThrow();
+    const { status, stderr } = spawnSync(process.execPath, [cli, "info", "-"], { input: cell(5), encoding: "utf8" });
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: expect.stringMatching(
+        /^octavo: what comes through the pipe is of no kind .*\n {2}Say what it is: --as csv/,
+      ),
+    });
   });
 
   it("say what they would become", async () => {

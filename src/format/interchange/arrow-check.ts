@@ -8,9 +8,10 @@ const DEPTH = 32;
 const [SCHEMA, DICTIONARY, RECORDS] = [1, 2, 3];
 
 /** Corrupt, or a RangeError of the view, where a list is longer than the file. */
-export function checkArrow(bytes: Uint8Array): void {
+export function checkArrow(bytes: Uint8Array, where: string): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = bytes.length;
+  const damage = (found: string): Corrupt => new Corrupt(`${where} is damaged: ${found}`, { where });
 
   /** Where a field of the table at `at` is, by its place in the list of fields (4, 6, 8 …); 0 where it has none. */
   const field = (at: number, place: number): number => {
@@ -25,7 +26,7 @@ export function checkArrow(bytes: Uint8Array): void {
     const start = target(at);
     const count = view.getInt32(start, true);
     if (count < 0 || start + 4 + count * stride > size)
-      throw new Corrupt(`a list of ${count} items is longer than the file`);
+      throw damage(`a list of ${count} items is longer than the file`);
     for (let i = 0; i < count; i++) item(start + 4 + i * stride);
   };
   const inTable = (at: number, work: (table: number) => void): void => {
@@ -38,7 +39,7 @@ export function checkArrow(bytes: Uint8Array): void {
   const column = (at: number, depth: number): void => {
     const kind = field(at, 8);
     if (depth > DEPTH || (kind !== 0 && view.getUint8(kind) === 14))
-      throw new Corrupt("columns of unions, or nested deeper than 32");
+      throw damage("columns of unions, or nested deeper than 32");
     list(field(at, 14), 4, (own) => column(target(own), depth + 1));
     list(field(at, 16), 4);
   };
@@ -63,7 +64,7 @@ export function checkArrow(bytes: Uint8Array): void {
     list(field(root, 12), 4);
     const next = at + length + (body === 0 ? 0 : Number(view.getBigInt64(body, true)));
     if (!(length > 0 && next > start && next <= size))
-      throw new Corrupt(`a message at byte ${start} ends at ${next}, where the file has ${size}`);
+      throw damage(`a message at byte ${start} ends at ${next}, where the file has ${size}`);
     return next;
   };
   const isFile = size >= 12 && "ARROW1" === String.fromCharCode(...bytes.subarray(0, 6));
@@ -71,6 +72,8 @@ export function checkArrow(bytes: Uint8Array): void {
     for (let at = 0; at >= 0; ) at = message(at);
     return;
   }
+  const last = String.fromCharCode(...bytes.subarray(-6));
+  if (last !== "ARROW1") throw damage(`it ends at byte ${size}, and not with ARROW1, so it is not whole`);
   const end = size - 10;
   const footer = target(end - view.getInt32(end, true));
   inTable(field(footer, 6), schema);

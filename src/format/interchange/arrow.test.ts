@@ -64,6 +64,13 @@ describe("lz4 frames", () => {
 });
 
 describe("damage", () => {
+  it("a file that was cut off says so", async () => {
+    const { bytes } = await written(file, everything());
+    await expect(openBytes(file, "a.arrow", bytes.slice(0, bytes.length - 9))).rejects.toThrow(
+      /^memory:\/a\.arrow is damaged: it ends at byte \d+, and not with ARROW1, so it is not whole$/,
+    );
+  });
+
   it("shorter files and other bytes are read, or one of our errors", { timeout: 30_000 }, async () => {
     const { bytes } = await written(file, everything());
     const attempt = async (some: Uint8Array): Promise<void> => {

@@ -32,7 +32,9 @@ export const file: FileFormat = {
 
 function damaged(where: string, cause: unknown): unknown {
   if (cause instanceof OctavoError || (cause as Error)?.name === "AbortError") return cause;
-  return new Corrupt(`${where} is damaged: ${(cause as Error)?.message ?? String(cause)}`, { where, cause });
+  const beyond = "a part of it would lie beyond its end";
+  const why = cause instanceof RangeError ? beyond : ((cause as Error)?.message ?? String(cause));
+  return new Corrupt(`${where} is damaged: ${why}`, { where, cause });
 }
 
 async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOptions): Promise<Table> {
@@ -60,7 +62,7 @@ async function arrowTable(bytes: Uint8Array, where: string, options: OpenFileOpt
     encode,
     decode: (packed, size) => zstd.decompress(packed, sized(packed, size), limits),
   });
-  checkArrow(bytes);
+  checkArrow(bytes, where);
   const table = tableFromIPC(bytes, { useBigInt: true });
   const losses: string[] = [];
   const columns = new Map<string, { readonly own: ParquetColumn; readonly data: readonly ArrowBatch<unknown>[] }>();

@@ -224,7 +224,8 @@ describe("bad input", () => {
     ['x,y,z\n1,2,"3"4\n', "memory:/a.csv, line 2: a quote that does not end its cell"],
     ["x,y,y\n1,2,3\n", 'has two columns "y"'],
     ["a,b\n1,2\n", "has no columns that look like coordinates; it has a, b"],
-    ["", "has no columns that look like coordinates"],
+    ["", "memory:/a.csv is empty, and no table"],
+    ["\r\n \n", "memory:/a.csv is empty, and no table"],
   ])("%j", async (text, message) => {
     await expect(read(text)).rejects.toThrow(message);
   });

@@ -39,6 +39,7 @@ const SAMPLE = 1 << 16;
 async function csvTable(file: InputFile, options: OpenFileOptions): Promise<Table> {
   const { where, name } = file;
   const sample = await file.read(0, SAMPLE, options);
+  if (sample.every((byte) => byte <= 0x20)) throw new Corrupt(`${where} is empty, and no table`, { where });
   const { dialect, names, offset, line } = headOf(sample, sample.length < SAMPLE, /\.tsv$/i.test(name));
   const twice = names.find((own, i) => names.indexOf(own) < i);
   if (twice !== undefined) throw new Corrupt(`${where} has two columns ${JSON.stringify(twice)}`, { where });

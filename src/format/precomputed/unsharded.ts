@@ -136,7 +136,7 @@ export async function createUnsharded(store: Store, at: Prefix, options: WriteVa
   if (taken.length > 0 && options.overwrite !== true)
     throw new Conflict(`${store.url}/${at} already holds values, such as ${taken[0]!.slice(at.length)}`, {
       where: `${store.url}/${at}`,
-      hint: "Choose another place, or overwrite.",
+      hint: "Choose another place, or overwrite (--overwrite).",
     });
   await forEachConcurrent(taken, LANES, (key) => store.delete(key, { signal }));
   return writer(store, at, options, {

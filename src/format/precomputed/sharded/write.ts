@@ -35,7 +35,7 @@ export async function createSharded(
   if (old.length > 0 && options.overwrite !== true)
     throw new Conflict(`${store.url}/${at} already holds shards, such as ${old[0]!.slice(at.length)}`, {
       where: `${store.url}/${at}`,
-      hint: "Choose another place, or overwrite.",
+      hint: "Choose another place, or overwrite (--overwrite).",
     });
   const written = new Set<Key>();
 

@@ -111,7 +111,7 @@ async function makeRoom(store: Store, at: Prefix, { signal, overwrite }: CreateV
   if (overwrite !== true)
     throw new Conflict(`${place.where} is already there`, {
       where: place.where,
-      hint: "Choose another place, or overwrite.",
+      hint: "Choose another place, or overwrite (--overwrite).",
     });
   const { scales } = parseVolume(place);
   await store.delete(Key.join(at, "info"), { signal });

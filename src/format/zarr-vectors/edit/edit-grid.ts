@@ -34,7 +34,7 @@ export async function expandGrid(
   if (outside >= 0 && !expand)
     throw new InvalidInput(
       `vertices from ${min[outside]} to ${max[outside]} along ${root.axes[outside]!.name} do not fit the grid of ${url}, whose bounds are ${low[outside]} to ${high[outside]}`,
-      { where: url, hint: "Let the grid grow: expand." },
+      { where: url, hint: "Let the grid grow: expand (--expand)." },
     );
   document.attributes = { ...document.attributes, zarr_vectors: { ...own, bounds: [grown.min, grown.max] } };
   for (const level of tree.opened.levels) {

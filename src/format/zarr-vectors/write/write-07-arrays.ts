@@ -126,7 +126,7 @@ function checkDense(values: NdArray): void {
   for (let row = 0; row < ids.length; row++)
     if (ids[row] !== BigInt(row))
       throw new InvalidInput(`format 0.7.0 numbers objects 0, 1, 2 …, found the id ${ids[row]} in row ${row}`, {
-        hint: 'Keep a row for every id ("preserve"), or give the objects new ids ("dense").',
+        hint: 'Keep a row for every id ("preserve"), or give the objects new ids ("dense", --ids dense).',
       });
 }
 

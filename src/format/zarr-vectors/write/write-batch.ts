@@ -136,7 +136,7 @@ function checkPieces(parts: Uint32Array, objects: Int32Array, ids: Batch["ids"])
 
 export const inPieces = (id: bigint): InvalidInput =>
   new InvalidInput(`the path ${id} has several pieces, and a store has one for each object`, {
-    hint: 'Give each piece an id, or have them joined: pieces "join".',
+    hint: 'Give each piece an id, or let the writer join them: pieces "join".',
   });
 
 /** To the values that will be stored. */
@@ -175,7 +175,7 @@ function withPolicies(plan: Plan, dtype: Dtype, rows: Rows, extent: Extent, drop
         throw new InvalidInput(
           `vertex ${vertex} of a batch has the coordinate ${value} along ${plan.axes[axis]!.name} in ${dtype}`,
           {
-            hint: 'Leave such out: nonFinite "drop".',
+            hint: 'Keep a wider type (--dtype), or let the writer leave such out: nonFinite "drop".',
           },
         );
       bad[vertex] = 1;

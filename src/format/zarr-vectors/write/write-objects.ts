@@ -140,7 +140,7 @@ export function objectsFor({ ids: mode, attributes }: Plan): Objects {
       const large = ids.find((id) => id >= 2n ** 63n);
       if (large !== undefined)
         throw new InvalidInput(`the object id ${large} does not fit the signed 64 bits of the format`, {
-          hint: 'Give the objects new ids: ids "dense".',
+          hint: 'Give the objects new ids: ids "dense" (--ids dense).',
         });
     },
     take(ids, columns) {
