@@ -265,6 +265,16 @@ describe("bad input", () => {
     expect(bad.map((message) => message.slice(0, 1))).toEqual(["2", "4", "2"]);
   });
 
+  it("tables that are read at the same time do not mix", async () => {
+    const texts = ["x,y,t\n1,2,a\n3,4,b\n", "t;u;x;y\nlonger;than;5;6\n", "x y\n7 8\n"];
+    const batches = await Promise.all(texts.map((text) => read(text)));
+    expect(batches.map(({ positions }) => [...positions])).toEqual([
+      [1, 2, 3, 4],
+      [5, 6],
+      [7, 8],
+    ]);
+  });
+
   it("text that is not UTF-8 says where", async () => {
     const raw = Uint8Array.from([...bytes("x,y,t\n1,2,ok\n1,2,"), 0xff, 10]);
     await expect((await openBytes(file, "a.csv", raw)).select().read()).rejects.toThrow(

@@ -153,12 +153,12 @@ async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promis
       return [names[column]!, ragged.has(column) ? { ...info, channels: Math.max(1, lists[column]!) } : info];
     }),
   );
-  /** A piece again, with the cells of its rows. */
-  async function rowsOf(piece: number, now: ReadOptions): Promise<Rows> {
-    const own = pieces[piece]!;
-    const bytes = await exactly(file, own.offset, own.length, "rows that were there before", now);
+  const bytesOf = (piece: number, now: ReadOptions): Promise<Uint8Array> =>
+    exactly(file, pieces[piece]!.offset, pieces[piece]!.length, "rows that were there before", now);
+  /** The cells of a piece, as long as nobody waits: another table may be read meanwhile. */
+  function rowsOf(piece: number, bytes: Uint8Array): Rows {
     const rows = splitRows(bytes, dialect, true, () => {});
-    if (rows.count !== own.rows) throw new Corrupt(`${where} has changed while it was read`, { where });
+    if (rows.count !== pieces[piece]!.rows) throw new Corrupt(`${where} has changed while it was read`, { where });
     return rows;
   }
   const lineAt = (piece: number, { bytes }: Rows, at: number): string =>
@@ -169,14 +169,14 @@ async function indexOf(body: Body, wanted: Wanted, options: ReadOptions): Promis
     rows: Uint32Array.from(pieces, ({ rows }) => rows),
     bytes: Float64Array.from(pieces, ({ length }) => length),
     async place(piece, row, name) {
-      const rows = await rowsOf(piece, options);
+      const rows = rowsOf(piece, await bytesOf(piece, options));
       const cell = 2 * (row * dialect.width + names.indexOf(name));
       const [from, to] = [rows.cells[cell]!, rows.cells[cell + 1]!];
       const text = new TextDecoder().decode(rows.bytes.subarray(from, to < 0 ? ~to : to));
       return { place: lineAt(piece, rows, from), found: `${JSON.stringify(text.slice(0, 40))} as ${name}` };
     },
     async read(piece, some, now) {
-      const rows = await rowsOf(piece, now);
+      const rows = rowsOf(piece, await bytesOf(piece, now));
       const wrong = (at: number): Corrupt =>
         new Corrupt(`${where}, ${lineAt(piece, rows, at)}: text that is not UTF-8`, { where });
       return new Map(
