@@ -1,10 +1,13 @@
 /** Base64 in files of data: bytes in, bytes out, without a string between; blanks are passed over. */
+import { concat } from "../../bytes/concat.js";
 import { Corrupt } from "../../errors.js";
+import type { Sink } from "../../store/types.js";
 
 const [BLANK, END, BAD] = [64, 65, 66];
 const VALUE = new Uint8Array(256).fill(BAD);
-for (const [i, character] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].entries())
-  VALUE[character.charCodeAt(0)] = i;
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const CODES = Uint8Array.from(LETTERS, (letter) => letter.charCodeAt(0));
+for (const [i, code] of CODES.entries()) VALUE[code] = i;
 for (const blank of " \n\r\t") VALUE[blank.charCodeAt(0)] = BLANK;
 VALUE[0x3d] = END;
 
@@ -35,18 +38,32 @@ export function decodeBase64(text: Uint8Array, where: string): { readonly bytes:
 
 /** The characters of base64. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
-  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const codes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const out = new Uint8Array(4 * Math.ceil(bytes.length / 3)).fill(0x3d);
   let at = 0;
   for (let i = 0; i < bytes.length; i += 3) {
     const left = bytes.length - i;
     const word = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
-    out[at] = codes[word >> 18]!;
-    out[at + 1] = codes[(word >> 12) & 63]!;
-    if (left > 1) out[at + 2] = codes[(word >> 6) & 63]!;
-    if (left > 2) out[at + 3] = codes[word & 63]!;
+    out[at] = CODES[word >> 18]!;
+    out[at + 1] = CODES[(word >> 12) & 63]!;
+    if (left > 1) out[at + 2] = CODES[(word >> 6) & 63]!;
+    if (left > 2) out[at + 3] = CODES[word & 63]!;
     at += 4;
   }
   return out;
+}
+
+/** What is written becomes base64 in the sink, piece by piece; the end is told. */
+export function base64Into(sink: Pick<Sink, "write">): Pick<Sink, "write"> & { end(): Promise<void> } {
+  let left = new Uint8Array(); // fewer than the three bytes that stand together
+  return {
+    async write(bytes) {
+      const all = left.length === 0 ? bytes : concat([left, bytes]);
+      const whole = all.length - (all.length % 3);
+      left = all.slice(whole);
+      if (whole > 0) await sink.write(encodeBase64(all.subarray(0, whole)));
+    },
+    async end() {
+      if (left.length > 0) await sink.write(encodeBase64(left));
+    },
+  };
 }

@@ -9,6 +9,7 @@
  *
  * Of .gltf the document is all, and buffers are `data:` in it or files beside it. Nothing else is fetched.
  */
+import { concat } from "../../bytes/concat.js";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "../../bytes/json.js";
 import { Reader } from "../../bytes/reader.js";
 import { encodeUtf8 } from "../../bytes/text.js";
@@ -83,15 +84,22 @@ export class Gltf {
       document = chunk(0x4e4f534a);
       if (reader.remaining > 0) binary = chunk(0x004e4942);
     }
-    const root = parseJson(document, limits, where);
+    const large = withoutData(document);
+    const root = parseJson(large.document, limits, where);
     if (!isJsonObject(root)) throw new Corrupt(`${where} is no object of JSON`, { where });
     const gltf = new Gltf(root, where, limits, decodedCap(bytes.length, limits));
     for (let i = 0; i < gltf.list("buffers").length; i++)
-      gltf.#buffers.push(await gltf.#buffer(i, binary, file, options));
+      gltf.#buffers.push(await gltf.#buffer(i, binary, large.data, file, options));
     return gltf;
   }
 
-  async #buffer(i: number, binary: Uint8Array | undefined, file: InputFile, options: ReadOptions): Promise<Uint8Array> {
+  async #buffer(
+    i: number,
+    binary: Uint8Array | undefined,
+    large: readonly Uint8Array[],
+    file: InputFile,
+    options: ReadOptions,
+  ): Promise<Uint8Array> {
     const { where } = this;
     const buffer = this.item("buffers", i);
     const length = this.number(buffer.byteLength, "byteLength", 0);
@@ -99,7 +107,9 @@ export class Gltf {
     let bytes = i === 0 ? binary : undefined;
     if (typeof uri === "string") {
       const data = /^data:[^,]{0,100};base64,/.exec(uri);
-      if (data !== null) bytes = decodeBase64(encodeUtf8(uri.slice(data[0].length), where), where).bytes;
+      const aside = /^data:;base64,#(\d+)$/.exec(uri)?.[1];
+      if (aside !== undefined && large[+aside] !== undefined) bytes = decodeBase64(large[+aside]!, where).bytes;
+      else if (data !== null) bytes = decodeBase64(encodeUtf8(uri.slice(data[0].length), where), where).bytes;
       else bytes = await this.#beside(uri, file, options);
     }
     if (bytes === undefined || bytes.length < length)
@@ -187,3 +197,25 @@ export class Gltf {
     return { values: new View(packed.buffer), channels, count, normalized };
   }
 }
+
+const LARGE = 1 << 16; // characters of data that need not go through the parser of documents, which holds texts of some size
+const START = encodeUtf8("data:", "the beginning of data");
+
+/** The document with large data in base64 put aside: in their place stands "data:;base64,#N", which no base64 is. */
+function withoutData(bytes: Uint8Array): { readonly document: Uint8Array; readonly data: readonly Uint8Array[] } {
+  const [kept, data]: [Uint8Array[], Uint8Array[]] = [[], []];
+  let done = 0;
+  for (let at = bytes.indexOf(QUOTE); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
+    if (START.some((code, i) => bytes[at + 1 + i] !== code)) continue;
+    const head = /^data:[^,"\\]{0,100};base64,/.exec(new TextDecoder().decode(bytes.subarray(at + 1, at + 128)))?.[0];
+    const end = bytes.indexOf(QUOTE, at + 1);
+    if (head === undefined || bytes[at - 1] === ESCAPE || end - at < LARGE) continue;
+    kept.push(bytes.subarray(done, at + 1), encodeUtf8(`data:;base64,#${data.length}`, "a place"));
+    data.push(bytes.subarray(at + 1 + head.length, end));
+    done = end;
+    at = end;
+  }
+  return data.length === 0 ? { document: bytes, data } : { document: concat([...kept, bytes.subarray(done)]), data };
+}
+
+const [QUOTE, ESCAPE] = [0x22, 0x5c];

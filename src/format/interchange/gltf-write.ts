@@ -1,4 +1,7 @@
-/** Writes .glb: a node and a mesh for each object; numbers wait in a spool, since the document comes first. */
+/**
+ * Writes .glb and .gltf: a node and a mesh for each object; numbers wait in a spool, since the document comes first. In .gltf they are
+ * a `data:` of its only buffer, so that the file is whole by itself.
+ */
 import type { WritableJson } from "../../bytes/json.js";
 import { stringifyJson } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
@@ -8,6 +11,7 @@ import { LimitExceeded } from "../../errors.js";
 import type { Batch } from "../../model/vectors.js";
 import { pick } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
+import { base64Into } from "./base64.js";
 import { type Spool, spoolIn } from "./spool.js";
 import {
   asFloat32,
@@ -39,7 +43,16 @@ interface Parts {
   readonly spool: Spool;
 }
 
-export async function writeGlb(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
+type Write = (sink: Sink, data: FileData, options: WriteFileOptions) => Promise<FileReport>;
+
+export const writeGlb: Write = (sink, data, options) => write(data, options, (parts) => binary(sink, parts, data.url));
+export const writeGltf: Write = (sink, data, options) => write(data, options, (parts) => text(sink, parts));
+
+async function write(
+  data: FileData,
+  options: WriteFileOptions,
+  finish: (parts: Parts) => Promise<void>,
+): Promise<FileReport> {
   const { schema } = data;
   const kinds = Object.keys(MODES) as (keyof typeof MODES)[];
   const losses = lossesOf(data, "glTF", kinds, ["object"], { skeletons: "graph" });
@@ -64,7 +77,7 @@ export async function writeGlb(sink: Sink, data: FileData, options: WriteFileOpt
     objects += batch.repeats ? 0 : batch.ids.length;
     await putBatch(batch, own, parts, losses);
   }
-  await finish(sink, parts, data.url);
+  await finish(parts);
   return { vertices, objects, losses: [...losses] };
 }
 
@@ -175,15 +188,25 @@ async function putBytes(
   return accessors.push({ bufferView, ...accessor }) - 1;
 }
 
-async function finish(sink: Sink, { views, accessors, meshes, nodes, spool }: Parts, url: string): Promise<void> {
-  const length = spool.length; // a multiple of 4: every view is
+/** The document; what its only buffer says besides its length comes last in it. */
+function documentOf(
+  { views, accessors, meshes, nodes, spool }: Parts,
+  buffer: { readonly [name: string]: WritableJson } = {},
+): Uint8Array {
   const document = {
     asset: { version: "2.0", generator: "octavo" },
     scene: 0,
     scenes: [nodes.length === 0 ? {} : { nodes: nodes.map((_, i) => i) }],
-    ...(nodes.length === 0 ? {} : { nodes, meshes, accessors, bufferViews: views, buffers: [{ byteLength: length }] }),
+    ...(nodes.length === 0
+      ? {}
+      : { nodes, meshes, accessors, bufferViews: views, buffers: [{ byteLength: spool.length, ...buffer }] }),
   };
-  const text = encodeUtf8(stringifyJson(document), "the document");
+  return encodeUtf8(stringifyJson(document), "the document");
+}
+
+async function binary(sink: Sink, parts: Parts, url: string): Promise<void> {
+  const { length } = parts.spool; // a multiple of 4: every view is
+  const text = documentOf(parts);
   const json = new Uint8Array(Math.ceil(text.length / 4) * 4).fill(32);
   json.set(text);
   const total = 12 + 8 + json.length + (length > 0 ? 8 + length : 0);
@@ -194,5 +217,17 @@ async function finish(sink: Sink, { views, accessors, meshes, nodes, spool }: Pa
   await sink.write(json);
   if (length === 0) return;
   await sink.write(bytesOf(Uint32Array.of(length, 0x004e4942)));
-  await spool.pour(sink);
+  await parts.spool.pour(sink);
+}
+
+const TAIL = '"}]}'.length; // what follows the text of the uri
+
+async function text(sink: Sink, parts: Parts): Promise<void> {
+  if (parts.nodes.length === 0) return sink.write(documentOf(parts));
+  const json = documentOf(parts, { uri: "data:application/octet-stream;base64," });
+  await sink.write(json.subarray(0, -TAIL));
+  const numbers = base64Into(sink);
+  await parts.spool.pour(numbers);
+  await numbers.end();
+  await sink.write(json.subarray(-TAIL));
 }

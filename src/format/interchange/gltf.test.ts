@@ -4,7 +4,7 @@ import { asBytes, dataWith, opened, plain, readFrom } from "../../../test/surfac
 import { concat } from "../../bytes/concat.js";
 import { loadDracoEncoder } from "../../codec/draco-encode.js";
 import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
-import { file } from "./gltf.js";
+import { glb as binary, file } from "./gltf.js";
 import { column, columns } from "./surface.js";
 
 const points = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
@@ -127,7 +127,10 @@ describe("glTF", () => {
     await expect(opened(file, glb(document, padded.subarray(0, 20)))).rejects.toThrow(OctavoError);
   });
 
-  it("writes what it reads", async () => {
+  it.each([
+    ["gltf", file],
+    ["glb", binary],
+  ])("writes what it reads, as %s", async (_, file) => {
     const dataset = await opened(file, glb(DOCUMENT));
     const { bytes, report } = await written(file, await dataOf(dataset));
     expect(report).toEqual({ vertices: 6, objects: 2, losses: [] });
@@ -156,6 +159,25 @@ describe("glTF", () => {
     ]);
     const empty = await written(file, dataWith([]));
     expect((await opened(file, empty.bytes)).content.vertices).toBe(0);
+  });
+
+  it("writes .gltf as a document that holds its numbers, of any length", async () => {
+    const many = { ...(await readFrom(file, glb(DOCUMENT))) };
+    const rows = 20_000; // more than what goes through the parser of documents
+    const positions = Float32Array.from({ length: 3 * rows }, (_, i) => i / 7);
+    const cloud = { ...many, geometry: "points" as const, positions, links: undefined, parts: Uint32Array.of(0, rows) };
+    const { bytes } = await written(file, dataWith([{ ...cloud, vertexColumns: columns() }]));
+    const { buffers } = JSON.parse(new TextDecoder().decode(bytes));
+    expect(buffers).toEqual([
+      { byteLength: 12 * rows, uri: expect.stringMatching(/^data:application\/octet-stream;base64,/) },
+    ]);
+    expect(Buffer.from(buffers[0].uri.split(",")[1], "base64")).toEqual(Buffer.from(positions.buffer));
+    expect((await readFrom(file, bytes)).positions).toEqual(positions);
+    const few = { metadataBytes: 4096 };
+    expect((await readFrom(file, bytes, { limits: few })).positions.length).toBe(3 * rows);
+    const damaged = bytes.slice();
+    damaged[bytes.length - 100] = 0x21;
+    await expect(opened(file, damaged)).rejects.toThrow('has the character "!" in base64');
   });
 
   it("says what is wrong with a file", async () => {

@@ -13,11 +13,13 @@ import { ColumnsBuilder } from "../../query/columns.js";
 import { type InputFile, whole } from "./file.js";
 import { type Accessor, Gltf } from "./gltf-file.js";
 import { moved, nodesOf, type Placed, turned } from "./gltf-nodes.js";
-import { writeGlb } from "./gltf-write.js";
+import { writeGlb, writeGltf } from "./gltf-write.js";
 import { column, columns, type Surface, surfaceContent } from "./surface.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
-export const file: FileFormat = { open, write: writeGlb };
+/** Either is read, whatever it is called. */
+export const file: FileFormat = { open, write: writeGltf };
+export const glb: FileFormat = { open, write: writeGlb };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const limits = withLimits(options.limits);

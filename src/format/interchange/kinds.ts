@@ -38,7 +38,13 @@ export const kinds: readonly Kind[] = [
   { id: "stl", name: "STL", extensions: ["stl"], load: () => import("./stl.js") },
   { id: "vtk", name: "VTK polydata", extensions: ["vtk"], load: () => import("./vtk.js") },
   { id: "vtp", name: "VTK polydata in XML", extensions: ["vtp"], load: () => import("./vtp.js") },
-  { id: "gltf", name: "glTF", extensions: ["glb", "gltf"], load: () => import("./gltf.js") },
+  { id: "gltf", name: "glTF", extensions: ["gltf"], load: () => import("./gltf.js") },
+  {
+    id: "glb",
+    name: "glTF in one binary file (GLB)",
+    extensions: ["glb"],
+    load: async () => ({ file: (await import("./gltf.js")).glb }),
+  },
   { id: "gifti", name: "GIFTI surface", extensions: ["gii"], load: () => import("./gifti.js") },
   {
     id: "freesurfer",
