@@ -16,7 +16,7 @@ const WAYS = ["group", "object", "box"] as const;
 
 export const split = verb({
   about:
-    "OUTDIR gets one dataset for each group, value of an attribute of objects, object, or box of a grid that begins at 0. What is in no group " +
+    "OUTDIR gets one dataset for each group, value of an attribute (of objects; of points also their own), object, or box of a grid that begins at 0. What is in no group " +
     "is in ungrouped, what is in several is in each; an object is in the box of its first vertex, and whole, unless --clip cuts " +
     "it. Names are those of groups, values and ids, as far as file systems allow. All of them are there in the end, or none.",
   options: {

@@ -284,6 +284,61 @@ describe("split", () => {
     );
     await sameAs("all.zv", "again.zv");
     await expect(split("all.zv", "no", { by: "object" })).rejects.toThrow("it can only be split by box");
+    await expect(split("all.zv", "no", { by: "attribute:x" })).rejects.toThrow("it can only be split by box");
+  });
+
+  it("parts points by values of their own, with objects or without", async () => {
+    const values = Float32Array.of(0.1, 2, Number.NaN, 0.1, Number.POSITIVE_INFINITY, 2);
+    const float = { kind: "float", size: 4, endian: "little" } as const;
+    const batch = {
+      positions: Float32Array.from({ length: 18 }, (_, i) => i / 3),
+      vertexColumns: columnsOf([info("v", float), values], [info("k", text), ["it's", "b", "b", "", "b", "it's"]]),
+    };
+    await write("all.zv", "points", { ...batch, parts: Uint32Array.of(0, 6) }, { objects: false });
+    const found = async (by: SplitOptions["by"], from = "all.zv", to = by.slice(10)) => {
+      const { outputs, losses, notes } = await split(from, to, { by });
+      expect(losses).toEqual([]);
+      const firsts = async (name: string) => {
+        const { positions } = await (await opened(`${to}/${name}`)).select().read();
+        return [...positions].filter((_, i) => i % 3 === 0);
+      };
+      const parts = await Promise.all(outputs.map(async ({ name }) => [name, ...(await firsts(name))]));
+      await merge(
+        outputs.map(({ name }) => `${to}/${name}`),
+        `${to}.zv`,
+      );
+      await sameAs(from, `${to}.zv`);
+      return { parts, notes, outputs };
+    };
+    const byNumber = [
+      ["0.10000000149011612.zv", 0, 3],
+      ["2.zv", 1, 5],
+      ["without_v.zv", 2],
+      ["Infinity.zv", 4],
+    ];
+    expect((await found("attribute:v")).parts).toEqual(byNumber);
+    expect((await found("attribute:vertex.k")).parts).toEqual([
+      ["it_s.zv", 0, 5],
+      ["b.zv", 1, 2, 4],
+      ["_.zv", 3],
+    ]);
+    const ids = BigInt64Array.from([9n, 8n, 7n, 6n, 5n, 4n]);
+    await write("own.zv", "points", {
+      ...batch,
+      parts: Uint32Array.from([0, 1, 2, 3, 4, 5, 6]),
+      ids,
+      objects: Int32Array.from([0, 1, 2, 3, 4, 5]),
+    });
+    const own = await found("attribute:v", "own.zv", "each");
+    expect(own.parts.map(([name]) => name).sort()).toEqual(byNumber.map(([name]) => name).sort());
+    expect(own.outputs.map(({ objects }) => objects).sort()).toEqual([1, 1, 2, 2]);
+    expect(own.notes).toEqual([]);
+    const pair = { ids: BigInt64Array.of(1n, 2n), objects: Int32Array.of(0, 1) };
+    await write("two.zv", "points", { ...batch, parts: Uint32Array.of(0, 2, 6), ...pair });
+    const { notes } = await split("two.zv", "two", { by: "attribute:v" });
+    expect(notes).toEqual([expect.stringMatching(/: 2 objects have points of several parts/)]);
+    const dry = await split("two.zv", "dry", { by: "attribute:v", dryRun: true });
+    expect(dry.outputs.map(({ vertices }) => vertices).sort()).toEqual([1, 1, 2, 2]);
   });
 
   it("cuts paths at the faces where asked", async () => {

@@ -56,7 +56,8 @@ export async function splitInto(
       if (cut?.vertices === 0) continue;
       const name = nameOf(text);
       if (dryRun === true) {
-        const { vertices, objects } = cut ?? (await selection.count(rest));
+        const exact = selection.query.where !== undefined; // of which indexes know nothing
+        const { vertices, objects } = cut ?? (await selection.count({ ...rest, exact }));
         outputs.push({ name, vertices, objects });
         continue;
       }

@@ -3,10 +3,12 @@
 import { meaningOf } from "../diff/values.js";
 import { InvalidInput } from "../errors.js";
 import type { Ids } from "../format/rows/row-source.js";
+import type { AttributeInfo } from "../model/attributes.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
 import type { Batch, Selection, SelectOptions, VectorDataset } from "../model/vectors.js";
 import { onlyObjects } from "../pyramid/coarsen.js";
+import { comparedAs } from "../query/where-test.js";
 import { placeIn } from "./feed-merged.js";
 import { coarserLevels } from "./losses.js";
 import type { SplitOptions } from "./split.js";
@@ -51,8 +53,18 @@ export async function planSplit(dataset: VectorDataset, options: SplitOptions): 
   }
   if (options.size !== undefined || options.clip !== undefined)
     throw new InvalidInput(`size and clip are for boxes, not for ${by}`);
-  if (source.objects === undefined || source.objects.rows === 0)
-    throw new InvalidInput(`${dataset.url} has no objects, so it can only be split by box`, { where: dataset.url });
+  const objects = source.objects?.rows ?? 0;
+  const own = await ownValues(source, by, reading);
+  if (own !== undefined) {
+    const { byValue } = await import("./split-values.js");
+    const found = await byValue(dataset, own, objects, reading);
+    return { ...found, losses: [...losses, ...found.losses] };
+  }
+  if (source.objects === undefined || objects === 0)
+    throw new InvalidInput(
+      `${dataset.url} has no objects, so it can only be split by ${(await waysOf(source, reading)).join(", ")}`,
+      { where: dataset.url },
+    );
   const ids = await source.objects.ids(undefined, reading);
   const found =
     by === "object"
@@ -118,6 +130,25 @@ async function byGroup(dataset: VectorDataset, ids: Ids, reading: ReadOptions): 
   return { parts, rest: "without object", losses, notes };
 }
 
+/** The attribute of points themselves that they are split by; undefined where it is another way. */
+async function ownValues(source: LevelSource, by: string, reading: ReadOptions): Promise<AttributeInfo | undefined> {
+  const [, domain, name] = /^attribute:(?:(object|vertex)\.)?(.*)$/s.exec(by) ?? [];
+  if (name === undefined || source.geometry !== "points") return undefined;
+  const { vertex, object } = await source.schema(reading);
+  if (domain === "object" || (domain === undefined && object.some((own) => own.name === name))) return undefined;
+  return vertex.find((own) => own.name === name && isSplittable(own));
+}
+
+const isSplittable = (info: AttributeInfo): boolean => info.channels === 1 && comparedAs(info) !== undefined;
+
+/** By what it can be split. */
+async function waysOf(source: LevelSource, reading: ReadOptions): Promise<string[]> {
+  const { vertex, object } = await source.schema(reading);
+  const own = source.geometry === "points" ? vertex.filter(isSplittable) : [];
+  const names = [...object.filter(({ channels }) => channels === 1), ...own].map(({ name }) => `attribute:${name}`);
+  return [...((source.objects?.rows ?? 0) > 0 ? ["group", "object"] : []), "box", ...new Set(names)];
+}
+
 async function byAttribute(
   dataset: VectorDataset,
   source: LevelSource,
@@ -127,14 +158,9 @@ async function byAttribute(
 ): Promise<Found> {
   const { url } = dataset;
   const name = by.replace(/^attribute:/, "").replace(/^object\./, "");
-  const known = (await source.schema(reading)).object;
-  const info = known.find((own) => own.name === name);
-  if (by === name || info === undefined || info.channels !== 1) {
-    const fit = known.filter(({ channels }) => channels === 1).map((own) => `attribute:${own.name}`);
-    throw new InvalidInput(
-      `${url} cannot be split by ${by}; it can by ${["group", "object", "box", ...fit].join(", ")}`,
-    );
-  }
+  const info = (await source.schema(reading)).object.find((own) => own.name === name);
+  if (by === name || info === undefined || info.channels !== 1)
+    throw new InvalidInput(`${url} cannot be split by ${by}; it can by ${(await waysOf(source, reading)).join(", ")}`);
   const rows = Uint32Array.from(ids, (_, row) => row);
   const column = (await source.objects!.columns([name], rows, reading)).get(name);
   const of = column === undefined ? () => undefined : meaningOf(column);
