@@ -114,7 +114,7 @@ export const convert = verb({
     "Chunks of arrays are copied byte for byte where source and target encode them alike. Geometry keeps its chunks, levels " +
     "and links unless --chunk or --dtype is given: then all levels are written anew, without links between them. OUT becomes " +
     "visible when it is whole; a name that ends in .zip becomes a zip file. Several files, a folder of them or a quoted " +
-    "pattern become one dataset: their objects with the attribute name, and a group for each folder. - is a pipe: --as and " +
+    "pattern become one dataset: their objects with the attribute name (points without objects: file), and a group for each folder. - is a pipe: --as and " +
     "--to say what comes and goes.",
   options,
   examples: [

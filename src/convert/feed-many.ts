@@ -1,15 +1,17 @@
 /**
  * Many inputs as one feed: the objects of all of them, with the ids 0, 1, 2 …, the name of their file as an attribute and a group for each
- * folder. Inputs are opened a few ahead of the one that is read, and forgotten after it.
+ * folder. Inputs are opened a few ahead of the one that is read, and forgotten after it. Points that belong to no objects say themselves
+ * which file they are of: as one object, a file could not be asked for what lies in a box, and would be held as a whole.
  */
 import { stringifyJson } from "../bytes/json.js";
 import { InvalidInput, Unsupported } from "../errors.js";
 import type { Ids } from "../format/rows/row-source.js";
 import { dtypeName } from "../format/zarr-vectors/write/write-columns.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
-import type { Batch, Columns, Domain, Query, Schema, SelectOptions } from "../model/vectors.js";
+import type { Batch, Columns, Domain, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
 import { absentColumn } from "../query/columns.js";
 import { type Feed, type FeedOptions, feedOf } from "./feed.js";
+import { headersLike } from "./headers.js";
 import { type Input, isBad } from "./inputs.js";
 import { asWhole, isWhole, widerWhole } from "./whole-numbers.js";
 
@@ -18,6 +20,8 @@ export interface ManyOptions extends FeedOptions {
   readonly onBad?: ((problem: Error) => void) | undefined;
   /** They are parts of one dataset: ids are kept, or new; where nothing is said, new only where no input has ids of its own. */
   readonly merge?: "keep" | "new" | "any" | undefined;
+  /** Points without objects get the name of their file as an attribute; without it, that is told as lost. */
+  readonly tellFiles?: boolean | undefined;
 }
 
 const AHEAD = 8; // inputs that are opened together
@@ -43,35 +47,55 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
     if (onBad === undefined || !isBad(error)) throw error;
     onBad(error);
   };
-  const feedFrom = async ({ open, name }: Input): Promise<Feed> => {
+  const opening = async ({ open, name }: Input): Promise<VectorDataset> => {
     const dataset = await open({ signal: options.signal, limits: options.limits, maxMemory: options.maxMemory, onBad });
-    if (dataset.kind === "vectors") return feedOf(dataset, query, reading);
+    if (dataset.kind === "vectors") return dataset;
     throw new Unsupported(`${name} is ${dataset.kind === "array" ? "an array" : "a group"}, and no geometry`, {
       where: name,
     });
   };
+  const feedFrom = async (input: Input): Promise<Feed> => feedOf(await opening(input), query, reading);
 
   let [first, fallback]: (Feed | undefined)[] = [];
+  let [opened, other]: (Input | undefined)[] = [];
   for (const input of inputs) {
     const before = problems.size;
     const feed = await feedFrom(input).catch(skip);
-    if (problems.size === before) first = feed; // one of which something was left out says little about the others
+    if (problems.size === before) [first, opened] = [feed, input]; // one of which something was left out says little about the others
     if (first !== undefined) break;
-    fallback ??= feed;
+    if (feed !== undefined && fallback === undefined) [fallback, other] = [feed, input];
   }
-  first ??= fallback;
+  if (first === undefined) [first, opened] = [fallback, other];
   if (first === undefined) throw new InvalidInput(`none of ${inputs.length} inputs can be read`);
   const { geometry, axes, linkWidth, hasObjects } = first;
   const like = first;
   const [nameInfo, headerInfo] = [fresh(first.schema.object, "name", "file"), fresh(first.schema.object, "header")];
-  const keepsHeaders = hasObjects && first.headers.size > 0;
+  const keepsHeaders = first.headers.size > 0 && (await hasOneObject(first, options));
+  const fileInfo = hasObjects ? undefined : filesAs(fresh(first.schema.vertex, "file"), inputs);
+  if (fileInfo !== undefined && options.tellFiles !== true) lose("which of the files each point is of");
+  const isTold = fileInfo !== undefined && options.tellFiles === true;
   const own = hasObjects ? [nameInfo, ...(keepsHeaders ? [headerInfo] : [])] : [];
   const schema: Schema = {
     ...first.schema,
+    vertex: [...first.schema.vertex, ...(isTold ? [fileInfo] : [])],
     object: [...first.schema.object, ...own],
     group: [{ name: "name", ...TEXT }],
   };
   let folders = new Map<string, bigint[]>();
+
+  /** The header of the whole, where all have the same; inputs that have one object keep their own. */
+  const together = headersLike(first.headers);
+  if (first.headers.size > 0 && !keepsHeaders)
+    for (const input of inputs.slice(inputs.indexOf(opened!) + 1)) {
+      const headers = await opening(input)
+        .then((dataset) => dataset.headers(options))
+        .catch(skip);
+      if (headers !== undefined) together.add(headers);
+    }
+  const isShared = first.headers.size > 0 && !keepsHeaders && together.agree;
+  if (isShared && together.loss !== undefined) lose(together.loss);
+  const bare = new Set<string>(); // inputs whose headers nobody keeps
+  let toldBare: string | undefined;
 
   /** The batches of one input as batches of all. */
   async function* batchesOf(
@@ -96,6 +120,7 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
       if (batch.repeats !== true && batch.ids.some((id: bigint, row: number) => id !== BigInt(objects + row)))
         lose("the ids of objects, which are 0, 1, 2 … now: octavo merge keeps them");
       objects += batch.ids.length;
+      const rows = batch.positions.length / batch.dims;
       const texts = (info: AttributeInfo, text: string): [string, Column] => [
         info.name,
         { info, values: new Array<string>(ids.length).fill(text) },
@@ -111,7 +136,10 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
         ...batch,
         ids,
         objectColumns,
-        vertexColumns: unified("vertex", batch.vertexColumns, batch.positions.length / batch.dims),
+        vertexColumns: new Map([
+          ...unified("vertex", batch.vertexColumns, rows),
+          ...(isTold && wanted.attributes === undefined ? [codesOf(fileInfo, name, rows)] : []),
+        ]),
         links: batch.links && {
           ...batch.links,
           columns: unified("link", batch.links.columns, batch.links.ends.length / batch.links.width),
@@ -119,7 +147,7 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
       };
     }
     for (const loss of feed.losses) lose(loss); // some are known only now
-    if (header !== "" && (objects !== 1 || !keepsHeaders)) lose(`${feed.url}: the header of the file`);
+    if (header !== "" && !isShared && (objects !== 1 || !keepsHeaders)) bare.add(feed.url);
     if (feed.schema.group.length > 0 || (await feed.groups()).members.length > 0) lose(`${feed.url}: its groups`);
   }
 
@@ -142,6 +170,11 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
       }
       onProgress?.({ done: number + 1, total: inputs.length, unit: "files" });
     }
+    if (toldBare !== undefined) losses.splice(losses.indexOf(toldBare), 1);
+    const [one] = bare;
+    const why = together.agree ? "" : `, which are not the same in ${together.differences}`;
+    toldBare = bare.size < 2 ? one && `${one}: the header of the file` : `the headers of ${bare.size} files${why}`;
+    if (toldBare !== undefined) losses.push(toldBare);
   }
 
   return {
@@ -149,10 +182,10 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
     geometry,
     axes,
     crs: first.crs,
-    bounds: first.bounds,
+    bounds: { min: axes.map(() => Number.NaN), max: axes.map(() => Number.NaN) }, // known when all were read
     attributes: {},
     schema,
-    headers: new Map(),
+    headers: isShared ? first.headers : new Map(),
     linkWidth,
     hasObjects,
     losses,
@@ -167,6 +200,22 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
       };
     },
   };
+}
+
+const hasOneObject = async ({ dataset, geometry, hasObjects }: Feed, options: ManyOptions): Promise<boolean> =>
+  hasObjects && (await dataset?.source(0, options, geometry))?.objects?.rows === 1;
+
+/** Names of files as codes: a byte or two for each point, which are the same all along a file. */
+function filesAs(info: AttributeInfo, inputs: readonly Input[]): AttributeInfo {
+  const categories = [...new Set(inputs.map(({ name }) => name))];
+  const size = categories.length <= 2 ** 8 ? 1 : categories.length <= 2 ** 16 ? 2 : 4;
+  return { ...info, dtype: { kind: "uint", size, endian: "little" }, categories };
+}
+
+function codesOf(info: AttributeInfo, file: string, rows: number): [string, Column] {
+  const size = "size" in info.dtype ? info.dtype.size : 1;
+  const values = size === 1 ? new Uint8Array(rows) : size === 2 ? new Uint16Array(rows) : new Uint32Array(rows);
+  return [info.name, { info, values: values.fill(info.categories!.indexOf(file)) }];
 }
 
 /** The first of these names that no attribute has. */

@@ -14,6 +14,7 @@ import { absentValue, ColumnsBuilder } from "../query/columns.js";
 import { comparedAs } from "../query/where-test.js";
 import { type Feed, feedOf } from "./feed.js";
 import { type ManyOptions, mustFit, sameType, unify } from "./feed-many.js";
+import { headersLike } from "./headers.js";
 import { type Input, isBad } from "./inputs.js";
 import { isWhole, widerWhole } from "./whole-numbers.js";
 
@@ -222,20 +223,12 @@ function spelled(infos: readonly AttributeInfo[], columns: Columns): Columns {
 const allSame = (values: readonly unknown[]): boolean =>
   values.every((own) => JSON.stringify(own) === JSON.stringify(values[0]));
 
-/** What headers say, but for numbers of things: those are counted anew. */
-const headersOf = ({ headers }: Pick<Feed, "headers">): string =>
-  stringifyJson(
-    Array.from(headers, ([format, header]) => [
-      format,
-      Object.entries(header).filter(([name]) => !/count|^nb_/i.test(name)),
-    ]) as Json,
-  );
-
 /** What is said of the whole: of the first that says it. */
 function saidByAll(parts: readonly Part[]): { attributes: { [key: string]: Json }; losses: string[] } {
   const attributes: { [key: string]: Json } = {};
   const [first] = parts as [Part];
   const losses = new Set<string>();
+  const headers = headersLike(first.feed.headers);
   for (const { feed } of parts) {
     for (const loss of feed.losses) losses.add(loss);
     for (const [name, value] of Object.entries(feed.attributes)) {
@@ -243,11 +236,11 @@ function saidByAll(parts: readonly Part[]): { attributes: { [key: string]: Json 
       else if (stringifyJson(attributes[name]!) !== stringifyJson(value))
         losses.add(`${feed.url}: what it says of itself as ${name}, which another says before it`);
     }
-    const [own, its] = [first.feed, feed].map(headersOf);
-    if (own !== its) losses.add(`${feed.url}: the header of the file, which is not that of the first`);
+    if (feed !== first.feed) headers.add(feed.headers);
     if (stringifyJson(feed.crs ?? null) !== stringifyJson(first.feed.crs ?? null))
       losses.add(`${feed.url}: its coordinate system, which is not that of the first`);
   }
+  if (headers.loss !== undefined) losses.add(headers.loss);
   return { attributes, losses: [...losses] };
 }
 

@@ -95,10 +95,11 @@ export function converter(
     const [early, late] = share === undefined && finish !== true ? [levels, undefined] : [undefined, levels];
     const more = levels?.crossLinks && ((report: ConvertReport, to: Location) => withLinks(report, to, levels));
     const tracts = await (await import("./tracts.js")).tractsOf(openLocation, options);
-    const feed = (): Promise<Feed> =>
+    const feed = (tellFiles = false): Promise<Feed> =>
       feedFrom(dataset, levels === undefined ? query : finest(query), {
         ...reading,
         tracts,
+        tellFiles,
         apart: kind === undefined && !isParticleFile(target, options.to),
       });
     /** Into a store, in one go or as a share of the work. */
@@ -149,7 +150,7 @@ export function converter(
     }
     refuse({ ascii }, `${target} is no single file, and is not written`);
     if (isMany(dataset) || [query, attributes, tracts].some((asked) => asked !== undefined)) {
-      const data = await feed();
+      const data = await feed(true);
       return inStore(({ store, at }) => feedInto(data, store, at, options, temporary, early));
     }
     const { link } = options;

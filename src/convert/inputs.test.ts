@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { VectorDataset } from "../model/vectors.js";
-import { convert as convertTo, merge, open, openLocation } from "../node.js";
+import { convert as convertTo, diff, merge, open, openLocation, split } from "../node.js";
 import { inputsOf } from "./inputs.js";
 
 const convert: typeof convertTo = (from, to, options) => convertTo(from, to, { durability: "none", ...options });
@@ -91,6 +91,45 @@ describe("a folder of files", () => {
       ["wide.csv", "minus.csv"],
     ])
       await expect(convert(two.map(at), at("no.zv"))).rejects.toMatchObject({ kind: "unsupported", hint });
+  });
+
+  it("of points says of each point which file it is of, and keeps the grid that all have", async () => {
+    const rows = Array.from({ length: 40 }, (_, i) => `${i % 10},${i / 8},${i / 4},${i % 3}`);
+    writeFileSync(at("p.csv"), ["x,y,z,user_data", ...rows, ""].join("\n"));
+    await convert(at("p.csv"), at("p.las"), { table: { properties: [{ name: "user_data", dtype: "uint8" }] } });
+    await split(at("p.las"), at("tiles"), { by: "box", size: [5, 5, 5], to: "las", durability: "none" });
+    const { losses } = await convert(at("tiles/*.las"), at("tiles.zv"));
+    expect(losses).toEqual([]);
+    const store = (await open(at("tiles.zv"))) as VectorDataset;
+    const tile = (await open(at("tiles/box_1_0_0.las"))) as VectorDataset;
+    const ofTile = await store.select({ where: "file = 'box_1_0_0.las'" }).read();
+    const sorted = ({ positions }: { positions: Iterable<number> }): number[] => [...positions].sort((a, b) => a - b);
+    expect(sorted(ofTile)).toEqual(sorted(await tile.select().read())); // chunk by chunk
+    expect((await store.headers()).get("las")).toMatchObject((await tile.headers()).get("las")!);
+    await convert(at("tiles.zv"), at("back.las"));
+    expect(await diff(at("p.las"), at("back.las"))).toMatchObject({ equal: true });
+    expect((await convert(at("tiles/*.las"), at("one.las"))).losses).toEqual(["which of the files each point is of"]);
+    expect(await diff(at("p.las"), at("one.las"))).toMatchObject({ equal: true });
+    writeFileSync(at("far.csv"), "x,y,z,user_data\n1000,1000,1000.125,1\n");
+    await convert(at("far.csv"), at("far.las"), { table: { properties: [{ name: "user_data", dtype: "uint8" }] } });
+    expect((await convert([at("p.las"), at("far.las")], at("both.zv"))).losses).toEqual([
+      "the headers of 2 files, which are not the same in scale, offset",
+    ]);
+  });
+
+  it("of streamlines keeps the image that all are in", async () => {
+    const image = { dimensions: [9, 8, 7], affine: [2, 0, 0, 1, 0, 2, 0, 1, 0, 0, 2, 1, 0, 0, 0, 1] };
+    writeFileSync(at("l.csv"), "x0,y0,z0,x1,y1,z1\n1,2,3,4,5,6\n2,3,4,5,6,7\n");
+    const table = { kind: "line", start: ["x0", "y0", "z0"], end: ["x1", "y1", "z1"] } as const;
+    for (const name of ["a.trk", "b.trk"]) await convert(at("l.csv"), at(name), { table, reference: image });
+    expect((await convert([at("a.trk"), at("b.trk")], at("two.zv"))).losses).toEqual([]);
+    await convert(at("two.zv"), at("two.trk"), { attributes: [] });
+    const headerOf = async (name: string) => (await ((await open(at(name))) as VectorDataset).headers()).get("trk");
+    expect(await headerOf("two.trk")).toMatchObject({ ...(await headerOf("a.trk")), n_count: 4 });
+    await convert(at("l.csv"), at("c.trk"), { table, reference: { ...image, dimensions: [9, 9, 9] } });
+    expect((await convert([at("a.trk"), at("b.trk"), at("c.trk")], at("three.zv"))).losses).toEqual([
+      "the headers of 3 files, which are not the same in dimensions",
+    ]);
   });
 
   it("becomes precomputed, or one file, as well", async () => {
