@@ -118,6 +118,15 @@ describe("a part", () => {
   });
 });
 
+it("a store may be called like the FreeSurfer surface that it was, with an extension of its own", async () => {
+  writeFileSync(at("points.csv"), "x,y,z\n1,2,3\n");
+  for (const name of ["lh.pial.zv", "rh.sphere.reg.zarr"]) {
+    await convert(at("points.csv"), at(name));
+    expect((await open(at(name))).kind).toBe("vectors");
+  }
+  await expect(convert(at("points.csv"), at("lh.pial.T1"), { to: "zarr-vectors" })).rejects.toThrow("name of a file");
+});
+
 it("a store is not written where a file is, or by the name of one: the folder around it stays as it is", async () => {
   writeFileSync(at("points.csv"), "x,y,z\n1,2,3\n");
   await convert(at("points.csv"), at("kept.zv"));

@@ -65,7 +65,7 @@ export interface Pipeline {
 const ZIP = /\.(zip|ozx)$/i;
 /** What names one value, where the place itself does not say. */
 const SINGLE =
-  /(\.(hdf5|h5|ptree|bin|swc|trk|tck|trx|tsf|vtk|vtp|obj|ply|stl|gltf|glb|la[sz]|[ct]sv|xyz|txt|parquet|arrow|feather|np[yz]|graphml|edges|gii|nii)|(^|\/)[lr]h\.(pial|white|inflated|sphere|smoothwm|orig)[\w.]*)(\.gz)?$/i;
+  /(\.(hdf5|h5|ptree|bin|swc|trk|tck|trx|tsf|vtk|vtp|obj|ply|stl|gltf|glb|la[sz]|[ct]sv|xyz|txt|parquet|arrow|feather|np[yz]|graphml|edges|gii|nii)|(^|\/)[lr]h\.(pial|white|inflated|sphere|smoothwm|orig)(?![\w.]*\.(zv|zarr|zip|ozx)$)[\w.]*)(\.gz)?$/i;
 
 export function parsePipeline(text: string): Pipeline {
   const [address = "", ...stages] = text.split("|");
