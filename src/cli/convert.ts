@@ -3,6 +3,7 @@ import { isJsonObject, type Json, parseJson } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/text.js";
 import type { CodecSpec } from "../codec/types.js";
 import type { ConvertReport } from "../convert/arrays.js";
+import type { ManyOptions } from "../convert/feed-many.js";
 import { convertToFile, fileKind } from "../convert/files.js";
 import { feedFrom } from "../convert/index.js";
 import { type Input, inputsOf, isPattern } from "../convert/inputs.js";
@@ -189,9 +190,9 @@ async function sourceOf(
 }
 
 /** A file into a pipe; where nothing may be lost, nothing goes out before that is known. */
-async function toStdout(
+export async function toStdout(
   source: Opened,
-  options: ConvertToOptions & Pick<OpenFileOptions, "onBad">,
+  options: ConvertToOptions & Pick<ManyOptions, "merge" | "onBad">,
   session: Session,
 ): Promise<ConvertReport> {
   levelsWanted("a pipe", false, options.pyramid, {});

@@ -1,9 +1,10 @@
 /** `octavo merge` and `octavo split`, as a user runs them. */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { build, octavo } from "./run.js";
+import { build, cli, octavo } from "./run.js";
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -54,6 +55,18 @@ test("a folder of files comes back as it was, with the folders in it", { timeout
   expect((await octavo(["diff", at("tree.zv"), at("tree2.zv")])).code).toBe(0);
   const text = readFileSync(at("tree2/left/deep/b.swc"), "utf8");
   expect(text).toBe(readFileSync(at("tree/left/deep/b.swc"), "utf8"));
+});
+
+test("merge goes through pipes", { timeout: 60_000 }, async () => {
+  const piped = await octavo(["merge", at("1.swc"), at("2.swc"), "-", "--to", "csv"], { cwd: folder });
+  expect(piped).toMatchObject({ code: 0, stderr: expect.stringContaining("4 vertices in 2 objects written") });
+  expect((await octavo(["merge", at("1.swc"), at("2.swc"), at("both.csv"), "-q"])).code).toBe(0);
+  expect(piped.stdout).toBe(readFileSync(at("both.csv"), "utf8"));
+  expect(readdirSync(folder)).not.toContain("-");
+  const none = await octavo(["merge", at("1.swc"), at("2.swc"), "-"]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("say which kind with --to")]);
+  const pipe = `"${process.execPath}" "${cli}" merge - "${at("2.swc")}" - --as swc --to csv -q < "${at("1.swc")}"`;
+  expect(execFileSync("sh", ["-c", pipe], { encoding: "utf8" })).toBe(piped.stdout);
 });
 
 test("wrong calls", { timeout: 120_000 }, async () => {
