@@ -13,11 +13,13 @@
  * A column whose rows are all the same has none of these bytes: one row is kept for the run. Where the runs grow beyond the memory
  * that they may take, they go to a scratch place, several small ones as one, one key each.
  */
-import { room } from "../../../bytes/room.js";
 import { loadVectorKernel, type VectorKernel } from "../../../kernel/vectors.js";
 import type { Scratch } from "../../../store/scratch.js";
+import { type Bucket, NONE, type Room, type Run, readRuns, repeater, sameIn, without } from "./spill-read.js";
 import { padded, RunTable, sizeOf } from "./spill-table.js";
 import { Growing } from "./write-numbering.js";
+
+export type { Bucket, Room } from "./spill-read.js";
 
 /** Rows for buckets: segment s is the rows starts[s] up to starts[s + 1] (or the end), for bucket buckets[s]. Without starts each is one row. */
 export interface Segments {
@@ -25,11 +27,6 @@ export interface Segments {
   readonly buckets: Uint32Array;
   readonly starts: Uint32Array | undefined;
   readonly rows: number;
-}
-
-export interface Bucket {
-  readonly rows: number;
-  readonly columns: readonly Uint8Array[];
 }
 
 export interface Spool {
@@ -41,23 +38,9 @@ export interface Spool {
   read(buckets: ArrayLike<number>, room?: Room): Promise<Bucket[]>;
 }
 
-/** Memory for what is read, which grows as it is needed: what was there before is gone. */
-export interface Room {
-  bytes: Uint8Array;
-}
-
 interface Source {
   readonly columns: readonly Uint8Array[];
   readonly segments: Segments;
-}
-
-interface Run {
-  readonly table: RunTable;
-  /** By column the row that all rows are; undefined: they differ. */
-  readonly same: readonly (Uint8Array | undefined)[];
-  /** undefined: they lie under the key. */
-  bytes: Uint8Array | undefined;
-  key: number;
 }
 
 const RUN = 32 << 20;
@@ -137,70 +120,10 @@ export function spool(widths: readonly number[], scratch: Scratch, few = false):
     },
     async read(buckets, again = { bytes: NONE }) {
       await end();
-      const { length } = buckets;
-      const found = new Float64Array(2 * runs.length * length); // rows of each bucket in each run, and where they begin
-      const rows = new Float64Array(length);
-      const parts = new Uint32Array(length); // runs that have rows of each
-      for (let r = 0, at = 0; r < runs.length; r++)
-        for (let i = 0; i < length; i++, at += 2) {
-          const { rows: own, offset } = runs[r]!.table.find(buckets[i]!);
-          found[at] = own;
-          found[at + 1] = offset;
-          if (own === 0) continue;
-          rows[i]! += own;
-          parts[i]!++;
-        }
-      // What lies in one run is looked at where it lies; else there is room for all of it, and no piece outlives its copying.
-      const same = widths.map((_, c) => sameIn(runs, c));
-      const copied = without(widths, same);
-      let size = 0;
-      for (let i = 0; i < length; i++) if (parts[i]! > 1) size += sizeOf(rows[i]!, copied);
-      if (again.bytes.length < size) again.bytes = room(Uint8Array, size);
-      let free = 0;
-      const columns = Array.from(rows, (count, i): Uint8Array[] =>
-        widths.map((width, c) => {
-          if (same[c] !== undefined) return repeat(c, same[c], count);
-          if (parts[i]! <= 1) return NONE;
-          const own = again.bytes.subarray(free, free + count * width);
-          free += padded(count * width);
-          return own;
-        }),
-      );
-      const filled = new Float64Array(length);
-      for (let r = 0; r < runs.length; r++)
-        for (let from = 0, to = 0; from < length; from = to) {
-          // What lies together is read together.
-          const { table, same: sameHere, bytes: held, key } = runs[r]!;
-          const start = found[2 * (r * length + from) + 1]!;
-          let end = start;
-          for (to = from; to < length && (to === from || found[2 * (r * length + to) + 1] === end); to++)
-            end += sizeOf(found[2 * (r * length + to)]!, table.widths);
-          const bytes =
-            held?.subarray(start, end) ?? (end === start ? NONE : await scratch.get(key, start, end - start));
-          for (let i = from, at = 0; i < to; i++) {
-            const count = found[2 * (r * length + i)]!;
-            if (count === 0) continue;
-            for (let c = 0; c < widths.length; c++) {
-              if (same[c] !== undefined) continue;
-              const row = sameHere[c];
-              const piece = row === undefined ? bytes.subarray(at, at + count * widths[c]!) : repeat(c, row, count);
-              if (parts[i] === 1) columns[i]![c] = piece;
-              else columns[i]![c]!.set(piece, filled[i]! * widths[c]!);
-              if (row === undefined) at += padded(count * widths[c]!);
-            }
-            filled[i]! += count;
-          }
-        }
-      return columns.map((own, i) => ({ rows: rows[i]!, columns: own }));
+      return readRuns(runs, { widths, repeat, scratch }, buckets, again);
     },
   };
 }
-
-const NONE = new Uint8Array();
-
-/** The widths of columns whose rows differ; the others take nothing. */
-const without = (widths: readonly number[], same: Run["same"]): number[] =>
-  widths.map((width, c) => (same[c] === undefined ? width : 0));
 
 /** The row that all rows of a column are; undefined where they differ. */
 function sameRow(column: Uint8Array, { starts, rows }: Segments, width: number): Uint8Array | undefined {
@@ -220,29 +143,6 @@ function sameRow(column: Uint8Array, { starts, rows }: Segments, width: number):
 function differs(values: Uint8Array | Int32Array, back: number, from: number): boolean {
   for (let i = from; i < values.length; i++) if (values[i] !== values[i - back]) return true;
   return false;
-}
-
-const startsWith = (bytes: Uint8Array, row: Uint8Array): boolean => row.every((byte, i) => bytes[i] === byte);
-
-/** The row that all rows of a column are in all runs. */
-function sameIn(runs: readonly Run[], c: number): Uint8Array | undefined {
-  const row = runs[0]?.same[c];
-  return row && runs.every(({ same }) => same[c] !== undefined && startsWith(same[c], row)) ? row : undefined;
-}
-
-/** A row of a column again and again, in memory that is only looked at. */
-function repeater(widths: readonly number[]) {
-  const rooms = widths.map(() => new Uint8Array());
-  return (column: number, row: Uint8Array, count: number): Uint8Array => {
-    const size = count * row.length;
-    if (size > rooms[column]!.length || !startsWith(rooms[column]!, row)) {
-      const room = new Uint8Array(Math.ceil((1.5 * size) / row.length) * row.length);
-      for (let i = 0; i < row.length; i++) room[i] = row[i]!;
-      for (let done = row.length; done < room.length; done *= 2) room.copyWithin(done, 0, done);
-      rooms[column] = room;
-    }
-    return rooms[column]!.subarray(0, size);
-  };
 }
 
 /** Rows that wait to become a run, in memory that is used again. */
