@@ -5,6 +5,7 @@
  * by the simplifier.
  */
 import { LimitExceeded } from "../errors.js";
+import { loadSimplifier } from "../kernel/simplifier.js";
 import { marked } from "./chain.js";
 import type { Coarse, Fine } from "./types.js";
 
@@ -14,8 +15,7 @@ export async function thinMesh(fine: Fine, allowed: number): Promise<Coarse> {
   const ends = links?.ends ?? new Uint32Array();
   const count = positions.length / dims;
   if (dims !== 3 || links?.width !== 3 || ends.length === 0) return whole(count, ends);
-  const { MeshoptSimplifier: simplifier } = await import("meshoptimizer/simplifier");
-  await simplifier.ready;
+  const simplifier = await loadSimplifier(ends.length / 3);
   const kept = new Uint8Array(count);
   const faces: Uint32Array[] = [];
   let error = 0;

@@ -7,6 +7,7 @@
  * left out. A level that does not become much smaller is the last: the shape does not allow it.
  */
 import { LimitExceeded } from "../../../errors.js";
+import { loadSimplifier } from "../../../kernel/simplifier.js";
 import { extentOf } from "./grid.js";
 import type { Mesh } from "./legacy.js";
 
@@ -23,8 +24,7 @@ export async function levelsOf(mesh: Mesh, most: number): Promise<Level[]> {
   const scaleOf = (count: number): number => Math.sqrt(area / (count / 3));
   const levels: Level[] = [{ faces, scale: scaleOf(faces.length) }];
   if (most === 1 || area === 0) return levels;
-  const { MeshoptSimplifier: simplifier } = await import("meshoptimizer/simplifier");
-  await simplifier.ready;
+  const simplifier = await loadSimplifier(faces.length / 3);
   const { points, size } = normalized(positions);
   try {
     // Vertices at the same place are one, or it would take the edges between them for borders.
