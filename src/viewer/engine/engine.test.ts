@@ -85,6 +85,44 @@ describe("100,000 streamlines, published", () => {
     for (const { origin } of detail) expect(Math.max(...origin)).toBeLessThan(34);
   });
 
+  test("a filter is answered by the finest level at which its answer is not too much, whatever the store has", async () => {
+    const { dataset } = await opened(published);
+    const engine = new Engine(dataset, { filter: { where: "object_id in (1, 2, 3, 4, 5, 6, 7, 8)" } });
+    await engine.look(viewOf(all));
+    expect(engine.status()).toMatchObject({ level: 0, vertices: 64, coarse: false });
+    const kept = new Set<bigint>(await dataset.objectIds(2));
+    const thinned = (await dataset.objectIds(0)).find((id: bigint) => !kept.has(id))!;
+    engine.set({ filter: { object: [thinned] } });
+    await engine.look(viewOf(all));
+    expect(engine.status()).toMatchObject({ level: 0, vertices: 8, coarse: false });
+  });
+
+  test("a filter that leaves too much is told, and objects in a close view are shown at a finer level, each once", async () => {
+    const { dataset } = await opened(published);
+    const filter = { where: "fa > 0.06" };
+    const engine = new Engine(dataset, { filter });
+    await engine.look(viewOf(all));
+    expect(engine.status()).toMatchObject({ coarse: true, truncated: false, missing: 0 });
+    expect(engine.status().level).toBeGreaterThan(0);
+    const before = engine.pieces().map(({ key }) => key);
+    await engine.look(viewOf(close, close));
+    expect(engine.status()).toMatchObject({ level: 0, coarse: true });
+    const drawn = (levels: (level: number) => boolean): bigint[] =>
+      engine
+        .pieces()
+        .filter(({ level }) => levels(level))
+        .flatMap(({ ids, objects, index }) => [...new Set(index)].map((vertex) => ids[objects[vertex]!]!));
+    const fine = new Set(drawn((level) => level === 0));
+    const box = [...close.min, ...close.max];
+    for await (const { ids } of dataset.select({ ...filter, box, level: 0 }).batches({ attributes: [] }))
+      for (const id of ids) expect(fine.has(id)).toBe(true);
+    const coarse = new Set(drawn((level) => level > 0));
+    expect(coarse.size).toBeGreaterThan(100);
+    expect([...coarse].filter((id) => fine.has(id))).toEqual([]);
+    await engine.look(viewOf(all));
+    expect(engine.pieces().map(({ key }) => key)).toEqual(before);
+  });
+
   test("memory is held to: what is not seen goes", async () => {
     const { dataset } = await opened(published);
     const engine = new Engine(dataset, { memory: 6e6 });

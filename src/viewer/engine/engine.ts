@@ -5,7 +5,8 @@
  * |---------------------------------------------------|----------------------------------------------------------------------|
  * | points and paths in chunks                        | the first picture is one coarse level as `select` answers, then what |
  * |                                                   | the view sees of a finer one, chunk by chunk, nearest first (plan.ts) |
- * | what has links; what lies in no chunks; a filter  | as `select` answers, at the finest level that keeps to the budget     |
+ * | what has links; what lies in no chunks; a filter  | as `select` answers, at the finest level whose answer keeps to the    |
+ * |                                                   | budget (answer.ts), then the objects that the view sees at a finer one |
  *
  * A new look ends the requests that it has no use for. A chunk that is damaged is told, once, and the others are shown. What was
  * not seen for longest goes when memory is full. Where a path goes from one chunk to the next, chunks leave out a segment, and the
@@ -15,16 +16,19 @@
 import { OctavoError } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
-import type { Query, Schema, VectorDataset } from "../../model/vectors.js";
+import type { Schema, VectorDataset } from "../../model/vectors.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
 import { attributesOf } from "../../scene/dress.js";
 import { type Outline, outlineOf } from "../../scene/outline.js";
 import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
 import { onAbort } from "../../signal.js";
+import { answerLevel } from "./answer.js";
 import { boxesAt, shownBoxes } from "./boxes.js";
 import type { Drawing } from "./drawing.js";
+import { type Filter, filterIn, listed } from "./filter.js";
 import { drawnObject } from "./highlight.js";
+import { withoutObjects } from "./instead.js";
 import { batchOf, columnsOf, type Dress, firstPlace, grown, type Piece, pieceOf } from "./piece.js";
 import {
   type Boxes,
@@ -35,10 +39,11 @@ import {
   plannedLevels,
   type Sample,
   sampleOf,
+  shareIn,
 } from "./plan.js";
 import { soonOf } from "./soon.js";
 import { Timeline } from "./timeline.js";
-import { sightOf, type View } from "./view.js";
+import { seenOf, sightOf, type View } from "./view.js";
 
 /** What an engine understands. */
 export interface EngineOptions {
@@ -59,8 +64,7 @@ export interface EngineOptions {
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
-/** Which part is shown; the same words as `select` has. */
-export type Filter = Pick<Query, "where" | "object" | "group" | "box" | "clip" | "limit">;
+export type { Filter } from "./filter.js";
 
 /** How far it is. */
 export interface Status {
@@ -72,6 +76,8 @@ export interface Status {
   readonly missing: number;
   /** Some of the data were left out because there are too many for what is read as a whole. */
   readonly truncated: boolean;
+  /** What the filter leaves is too much for the finest level: some or all of it is shown at a coarser one. */
+  readonly coarse: boolean;
   /** What went over the network, where that is known. */
   readonly traffic?: { readonly requests: number; readonly bytes: number } | undefined;
 }
@@ -106,6 +112,13 @@ export class Engine {
   #wanted = "";
   #loading = false;
   #truncated = false;
+  /** Of what is read as a whole: the budget and the level; and of which part a finer one was asked for last. */
+  #answer: { readonly most: number; readonly level: number } | undefined;
+  #finer = "";
+  /** What is drawn where finer pieces stand instead of coarse ones. */
+  #drawn: readonly Piece[] | undefined;
+  /** How often something was read as a whole. */
+  #reads = 0;
   readonly #changed = soonOf(() => {
     this.#options.onChange?.();
     this.#options.onProgress?.(this.status());
@@ -114,7 +127,7 @@ export class Engine {
 
   constructor(dataset: VectorDataset, options: EngineOptions = {}) {
     this.dataset = dataset;
-    this.#options = options;
+    this.#options = { ...options, filter: listed(options.filter) };
     this.outline = outlineOf(dataset);
     ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset, this.outline));
     // A format may give the box of the centres of ellipsoids.
@@ -138,6 +151,7 @@ export class Engine {
 
   /** What is to be drawn now. */
   pieces(): Piece[] {
+    if (this.#drawn !== undefined) return [...this.#drawn];
     const detail = this.#detail.flatMap((key) => this.#pieces.get(key) ?? []);
     const whole = detail.length === this.#detail.length && detail.length > 0;
     const base = this.form === "triangles" && whole ? [] : this.#base.flatMap((key) => this.#pieces.get(key) ?? []);
@@ -165,17 +179,20 @@ export class Engine {
       bytes: this.#bytes(),
       missing: this.#damaged.size,
       truncated: this.#truncated,
+      coarse: this.#options.filter !== undefined && (this.#answer?.level ?? 0) > (this.#levels.at(-1)?.level ?? 0),
     };
   }
 
   /** Other colours, another part: what is there is read anew where it must be. */
   set(change: Pick<EngineOptions, "color" | "filter" | "detail">): void {
     this.#options = { ...this.#options, ...change };
+    if ("filter" in change) this.#options = { ...this.#options, filter: listed(change.filter) };
     if ("color" in change || "filter" in change) {
       this.#work.abort();
       this.#pieces.clear();
       this.#damaged.clear();
       [this.#base, this.#detail, this.#first, this.#schema] = [[], [], undefined, undefined];
+      [this.#answer, this.#finer, this.#drawn] = [undefined, "", undefined];
     }
     this.#wanted = "";
   }
@@ -199,7 +216,7 @@ export class Engine {
     this.#leave();
     this.#changed.cancel();
     this.#pieces.clear();
-    [this.#base, this.#detail] = [[], []];
+    [this.#base, this.#detail, this.#drawn] = [[], [], undefined];
   }
 
   async #see(view: View, signal: AbortSignal): Promise<void> {
@@ -210,7 +227,7 @@ export class Engine {
     this.timeline.add("look", { vertices: Math.round(budget) });
     const source = await this.dataset.source(this.#first!.level, { signal });
     if (this.#options.filter !== undefined || source.scattered === true || source.linkWidth > 0)
-      await this.#seeWhole(budget * MOST, signal);
+      await this.#seeWhole(view, budget * MOST, signal);
     else await this.#seeChunks(view, budget, signal);
     this.#setLoading(false);
   }
@@ -263,30 +280,78 @@ export class Engine {
     }
   }
 
-  /** As one answer, at the finest level that is not too much; what still is, is left out. */
-  async #seeWhole(most: number, signal: AbortSignal): Promise<void> {
-    if (this.#detail.length > 0 || this.#base.length > 0) return; // the view has no part in it
-    const fine = this.#levels.findLast(({ vertices }) => vertices <= most) ?? this.#levels[0]!;
-    await this.#readWhole(fine.level, most, signal);
+  /** As one answer, at the finest level at which it is not too much; of that what the view sees, at a finer one. */
+  async #seeWhole(view: View, most: number, signal: AbortSignal): Promise<void> {
+    const { filter = {} } = this.#options;
+    if (this.#answer?.most !== most) {
+      const level = await this.#levelFor(filter, most, 1, signal);
+      if (level !== this.#answer?.level || this.#truncated) await this.#readWhole(level, most, signal);
+      if (signal.aborted) return;
+      this.#answer = { most, level };
+    }
+    await this.#seeFiner(view, most, this.#answer.level, signal);
+    this.#evict();
+    this.#changed.now();
   }
 
+  /** Objects are shown at one level: those that touch what is seen at a finer one, where that is not too much. */
+  async #seeFiner(view: View, most: number, coarse: number, signal: AbortSignal): Promise<void> {
+    const { filter = {} } = this.#options;
+    const seen = seenOf(sightOf(view), this.bounds);
+    // What is cut, or counted, is another answer in a part of space.
+    const part = (filter.clip ?? false) === false && filter.limit === undefined && coarse > this.#levels.at(-1)!.level;
+    const query = seen && part ? filterIn(filter, seen, this.axes, this.dataset.axes.length) : undefined;
+    const asked = JSON.stringify([query?.box, most]);
+    if (asked === this.#finer) return;
+    const base = this.#basePieces();
+    const level = query && (await this.#levelFor(query, most, shareIn(sampleOf(base), seen!), signal));
+    const pieces: Piece[] = [];
+    if (level !== undefined && level < coarse)
+      for await (const piece of this.#answered(level, query!, signal)) pieces.push(piece);
+    if (signal.aborted) return;
+    for (const key of this.#detail) this.#pieces.delete(key);
+    for (const piece of pieces) this.#put(piece);
+    this.#detail = pieces.map(({ key }) => key);
+    this.#drawn = pieces.length === 0 ? undefined : [...withoutObjects(base, pieces, seen!), ...pieces];
+    this.#finer = asked;
+  }
+
+  #levelFor(query: Filter, most: number, share: number, signal: AbortSignal): Promise<number> {
+    const asked = { dataset: this.dataset, schema: this.#schema!, levels: this.#levels, most };
+    return answerLevel(asked, query, share, { signal });
+  }
+
+  #basePieces(): Piece[] {
+    return this.#base.flatMap((key) => this.#pieces.get(key) ?? []);
+  }
+
+  /** All that the filter leaves, instead of what was there before. */
   async #readWhole(level: number, most: number, signal: AbortSignal): Promise<void> {
-    const attributes = attributesOf(this.#dress);
-    const selection = this.dataset.select({ ...this.#options.filter, level });
     const keys: string[] = [];
-    let vertices = 0;
-    this.#truncated = false;
-    for await (const batch of selection.batches({ signal, attributes, batchVertices: TOGETHER })) {
-      const key = `${level}/whole/${keys.length}`;
-      const origin = this.#unbounded && keys.length === 0 ? firstPlace(batch, this.axes) : middle(this.bounds);
-      this.#put(pieceOf(key, batch, this.axes, origin, this.#dress));
-      keys.push(key);
-      vertices += batch.positions.length / batch.dims;
-      this.#truncated = vertices > 2 * most;
-      if (this.#truncated) break;
+    let [vertices, truncated] = [0, false];
+    for await (const piece of this.#answered(level, this.#options.filter ?? {}, signal)) {
+      this.#put(piece);
+      keys.push(piece.key);
+      vertices += piece.objects.length;
+      truncated = vertices > 2 * most;
+      if (truncated) break;
     }
-    this.#base = keys;
+    for (const key of [...this.#base, ...this.#detail]) this.#pieces.delete(key);
+    [this.#detail, this.#drawn, this.#finer] = [[], undefined, ""];
+    [this.#base, this.#truncated] = [keys, truncated];
     this.#changed.now();
+  }
+
+  async *#answered(level: number, query: Filter, signal: AbortSignal): AsyncGenerator<Piece> {
+    const attributes = attributesOf(this.#dress);
+    const selection = this.dataset.select({ ...query, level });
+    const read = ++this.#reads;
+    let count = 0;
+    for await (const batch of selection.batches({ signal, attributes, batchVertices: TOGETHER })) {
+      const unknown = this.#unbounded && count === 0 && this.#base.length === 0;
+      const origin = unknown ? firstPlace(batch, this.axes) : middle(this.bounds);
+      yield pieceOf(`${level}/whole/${read}/${count++}`, batch, this.axes, origin, this.#dress);
+    }
   }
 
   /** The boxes of the chunks of a level, in the space that is drawn. */

@@ -147,6 +147,14 @@ export async function levelFor(
   return chosen;
 }
 
+/** The share of a sample that lies in a box. */
+export function shareIn(sample: Sample, { min, max }: Bounds): number {
+  let inside = 0;
+  for (let at = 0; at < sample.length; at += 3)
+    if ([0, 1, 2].every((k) => sample[at + k]! >= min[k]! && sample[at + k]! <= max[k]!)) inside++;
+  return sample.length === 0 ? 1 : (3 * inside) / sample.length;
+}
+
 function shareWithin(sample: Sample, [x, y, z]: Vector, radius: number): number {
   let inside = 0;
   for (let at = 0; at < sample.length; at += 3)

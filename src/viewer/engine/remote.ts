@@ -12,6 +12,7 @@ import { RemoteSlices, type SliceWorkerSide } from "../slices/remote.js";
 import type { Drawing } from "./drawing.js";
 import type { EngineOptions, Status } from "./engine.js";
 import { type FetchSide, fetchServer } from "./fetch-bridge.js";
+import { listed } from "./filter.js";
 import type { Found, NamedGroup } from "./found.js";
 import type { Step } from "./packing.js";
 import type { Pointed } from "./pick.js";
@@ -41,7 +42,15 @@ export class RemoteStreamer implements Streamer {
   #schema: Schema | undefined;
   #colouring: Colouring = plain;
   #legend: Legend = Legend.empty();
-  #status: Status = { loading: false, level: undefined, vertices: 0, bytes: 0, missing: 0, truncated: false };
+  #status: Status = {
+    loading: false,
+    level: undefined,
+    vertices: 0,
+    bytes: 0,
+    missing: 0,
+    truncated: false,
+    coarse: false,
+  };
   #changes: Step[] = [];
   #wanted = "";
   #looking: Promise<void> = Promise.resolve();
@@ -83,7 +92,7 @@ export class RemoteStreamer implements Streamer {
       end();
     };
     try {
-      const opened = { source, asks: own !== undefined, memory, color, filter: portable(filter), detail };
+      const opened = { source, asks: own !== undefined, memory, color, filter: listed(filter), detail };
       const about = await channel.call("open", opened, { signal });
       const closed = new InvalidInput(`${about.url} was closed before this was answered`);
       const leave = onAbort(signal, () => streamer?.dispose());
@@ -125,7 +134,7 @@ export class RemoteStreamer implements Streamer {
 
   set(change: Change): void {
     this.#wanted = "";
-    this.#channel.tell("set", "filter" in change ? { ...change, filter: portable(change.filter) } : change);
+    this.#channel.tell("set", "filter" in change ? { ...change, filter: listed(change.filter) } : change);
   }
 
   look(view: View): Promise<void> {
@@ -158,7 +167,7 @@ export class RemoteStreamer implements Streamer {
   }
 
   exported({ as, query }: Exported): Promise<Uint8Array> {
-    return this.#channel.call("exported", { as, query: portable(query) });
+    return this.#channel.call("exported", { as, query: listed(query) });
   }
 
   dispose(): void {
@@ -195,11 +204,4 @@ export class RemoteStreamer implements Streamer {
     if (steps.length > 0 || legend !== undefined) this.#options.onChange?.();
     this.#options.onProgress?.(this.status());
   }
-}
-
-/** A filter that can be sent: what is named one by one, as lists. */
-function portable<T extends Change["filter"]>(filter: T): T {
-  if (filter === undefined) return filter;
-  const { object, group } = filter;
-  return { ...filter, object: object && [...object], group: group && [...group] };
 }

@@ -53,3 +53,30 @@ export function sees({ lens, clip }: Sight, box: Bounds): boolean {
   }
   return Math.max(left, beyondRight, above, below, behind) < 8;
 }
+
+const PARTS = 16;
+
+/** What of a box may be in the picture, in sixteenths of its sides; undefined where nothing is. */
+export function seenOf(sight: Sight, bounds: Bounds): Bounds | undefined {
+  const at = (cell: number, k: number): number =>
+    cell === PARTS ? bounds.max[k]! : bounds.min[k]! + ((bounds.max[k]! - bounds.min[k]!) * cell) / PARTS;
+  const [low, high] = [new Array<number>(3).fill(PARTS), new Array<number>(3).fill(0)];
+  const visit = (from: readonly number[], size: number): void => {
+    if (from.every((cell, k) => cell >= low[k]! && cell + size <= high[k]!)) return;
+    const corner = (cells: number): Vector => from.map((cell, k) => at(cell + cells, k)) as unknown as Vector;
+    if (!sees(sight, { min: corner(0), max: corner(size) })) return;
+    const half = size / 2;
+    if (size > 1)
+      for (let octant = 0; octant < 8; octant++)
+        visit(
+          from.map((cell, k) => cell + ((octant >> k) & 1) * half),
+          half,
+        );
+    else
+      for (const [k, cell] of from.entries())
+        [low[k], high[k]] = [Math.min(low[k]!, cell), Math.max(high[k]!, cell + 1)];
+  };
+  visit([0, 0, 0], PARTS);
+  const corner = (cells: readonly number[]): Vector => cells.map(at) as unknown as Vector;
+  return low[0]! < high[0]! ? { min: corner(low), max: corner(high) } : undefined;
+}

@@ -97,7 +97,7 @@ export function layerCard(layer: VectorLayer, actions: CardActions): Card {
 }
 
 function statusOf({ object }: VectorLayer): string {
-  const { loading, level, vertices, missing, truncated } = object.engine.status();
+  const { loading, level, vertices, missing, truncated, coarse } = object.engine.status();
   const nothing = !loading && level === undefined && object.visible;
   return [
     loading ? "loading …" : undefined,
@@ -105,6 +105,7 @@ function statusOf({ object }: VectorLayer): string {
     nothing ? "nothing to show" : undefined,
     missing > 0 ? `${missing} damaged ${missing === 1 ? "chunk is" : "chunks are"} missing` : undefined,
     truncated ? "too many to show all" : undefined,
+    coarse ? "too many for the finest level: come closer" : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(" · ");
