@@ -118,6 +118,12 @@ describe("a part", () => {
   });
 });
 
+it("what is packed already is not packed once more", async () => {
+  for (const name of ["a.trx.gz", "a.parquet.gz", "a.npz.gz", "a.h5.GZ"])
+    await expect(convert(at("nothing.csv"), at(name)), name).rejects.toThrow(/is packed already, and nobody reads it/);
+  await expect(convert(at("nothing.csv"), at("b.gz"), { to: "trx" })).rejects.toThrow("TRX is packed already");
+});
+
 it("a store may be called like the FreeSurfer surface that it was, with an extension of its own", async () => {
   writeFileSync(at("points.csv"), "x,y,z\n1,2,3\n");
   for (const name of ["lh.pial.zv", "rh.sphere.reg.zarr"]) {

@@ -1,6 +1,6 @@
 /** Geometry becomes a file of other software: which kind, where to, and how its writer is called. */
 import { Conflict, Unsupported } from "../errors.js";
-import { type Target, targetNamed, targets } from "../format/interchange/kinds.js";
+import { refusePacked, type Target, targetNamed, targets } from "../format/interchange/kinds.js";
 import type { WriteFileOptions } from "../format/interchange/types.js";
 import type { Batch, SelectOptions } from "../model/vectors.js";
 import { Key } from "../store/key.js";
@@ -22,8 +22,9 @@ export interface ConvertFileOptions extends FeedOptions, Strictness, Pick<WriteF
 
 /** The kind of file that a target is: as `to` says, else its name; undefined where it is no file. */
 export function fileKind(target: string, to?: string | undefined): Target | undefined {
-  if (to !== undefined) return targets.find(({ id }) => id === to);
-  return targetNamed(target);
+  const kind = to === undefined ? targetNamed(target) : targets.find(({ id }) => id === to);
+  if (kind !== undefined) refusePacked(kind, target);
+  return kind;
 }
 
 /** Writes the file, which is there when it is whole; nothing is where something may not be lost. */
@@ -42,7 +43,8 @@ export async function convertToFile(
   const packed = options.gzip === true ? gzipSink(sink) : sink;
   try {
     const { file } = await kind.load();
-    if (file.write === undefined) throw new Unsupported(`files of ${kind.name} are read, but not written`);
+    if (kind.readOnly === true || file.write === undefined)
+      throw new Unsupported(`files of ${kind.name} are read, but not written`);
     refuseLosses(options, feed.losses);
     let empty = 0; // objects that the file has no place for
     async function* batches(wanted?: SelectOptions): AsyncGenerator<Batch> {

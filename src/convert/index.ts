@@ -85,11 +85,11 @@ export function converter(
       throw new InvalidInput(
         `there is no format ${JSON.stringify(options.to)} to write; there are: ${FORMATS.join(", ")}`,
       );
+    const kind = fileKind(target, options.to);
     const reading = { ...options, attributes, onBad };
     const sharing = { resume: resume || undefined, part: share, finish: finish || undefined };
     const opened = await openedFrom(source, reading);
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
-    const kind = fileKind(target, options.to);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
     // Of what is written in parts, coarser levels come when all are there. Links between levels come when anybody can see them.
     const [early, late] = share === undefined && finish !== true ? [levels, undefined] : [undefined, levels];

@@ -10,6 +10,10 @@ export interface Kind {
   readonly extensions: readonly string[];
   /** How files begin that are known by that rather than by their names. */
   readonly magic?: readonly number[] | undefined;
+  /** Packed inside, and read from its end: nobody could read it as .gz. */
+  readonly packed?: true | undefined;
+  /** Read, but not written. */
+  readonly readOnly?: true | undefined;
   load(): Promise<{ readonly file: FileFormat }>;
 }
 
@@ -18,7 +22,7 @@ export const kinds: readonly Kind[] = [
   { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
   { id: "graphml", name: "GraphML", extensions: ["graphml"], load: () => import("./graphml.js") },
   { id: "edges", name: "list of edges", extensions: ["edges"], load: () => import("./edges.js") },
-  { id: "trx", name: "TRX", extensions: ["trx"], load: () => import("./trx.js") },
+  { id: "trx", name: "TRX", extensions: ["trx"], packed: true, load: () => import("./trx.js") },
   { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
   { id: "csv", name: "table in text (CSV)", extensions: ["csv", "txt"], load: () => import("./csv.js") },
   {
@@ -53,14 +57,22 @@ export const kinds: readonly Kind[] = [
     magic: [0xff, 0xff, 0xfe],
     load: () => import("./freesurfer.js"),
   },
-  { id: "parquet", name: "Parquet table", extensions: ["parquet"], load: () => import("./parquet.js") },
+  { id: "parquet", name: "Parquet table", extensions: ["parquet"], packed: true, load: () => import("./parquet.js") },
   { id: "las", name: "LAS points", extensions: ["las"], load: () => import("./las.js") },
-  { id: "laz", name: "LAZ points", extensions: ["laz"], load: async () => ({ file: (await import("./las.js")).laz }) },
+  {
+    id: "laz",
+    name: "LAZ points",
+    extensions: ["laz"],
+    packed: true,
+    readOnly: true,
+    load: async () => ({ file: (await import("./las.js")).laz }),
+  },
   { id: "npy", name: "numpy array of points", extensions: ["npy"], load: () => import("./npy-table.js") },
   {
     id: "npz",
     name: "numpy arrays of points",
     extensions: ["npz"],
+    packed: true,
     load: async () => ({ file: (await import("./npy-table.js")).npz }),
   },
   { id: "arrow", name: "Arrow table", extensions: ["arrow", "feather"], load: () => import("./arrow.js") },
@@ -78,6 +90,7 @@ export const targets: readonly Target[] = [
     id: "hdf5",
     name: "snapshot of particles (HDF5)",
     extensions: ["hdf5", "h5"],
+    packed: true,
     load: () => import("../snapshot/file.js"),
   },
 ];
@@ -90,6 +103,16 @@ export const targetNamed = (name: string): Target | undefined => named(targets, 
 function named<T extends Target>(among: readonly T[], name: string): T | undefined {
   const plain = name.toLowerCase().replace(/\.gz$/, "");
   return among.find(({ extensions }) => extensions.some((end) => plain.endsWith(`.${end}`)));
+}
+
+/** What is packed already is not packed once more: nobody reads that. */
+export function refusePacked({ packed, name: what }: Target, name: string): void {
+  if (packed !== true || !/\.gz$/i.test(name)) return;
+  const plain = name.replace(/\.gz$/i, "");
+  throw new InvalidInput(`${name}: ${what} is packed already, and nobody reads it as .gz`, {
+    where: name,
+    hint: `Call it ${plain}.`,
+  });
 }
 
 const TABLES: readonly string[] = ["csv", "tsv", "xyz", "parquet", "arrow", "npy", "npz", "graphml"];
