@@ -64,6 +64,8 @@ export interface Target {
   readonly extension: string;
   /** A file of other software. */
   readonly kind?: FileTarget | undefined;
+  /** A store, or particles with their tree: the format. */
+  readonly store?: string | undefined;
   readonly ascii?: boolean | undefined;
   readonly strict?: boolean | undefined;
   readonly overwrite: boolean;
@@ -82,6 +84,7 @@ export async function getVectors(
     const selection = dataset.select(queryOf(given));
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
+    else if (target.store !== undefined) await writeStore(selection, given, target, session);
     else if (target.kind !== undefined) await writeFile(dataset, selection, given, target, target.kind, session);
     else await write(dataset, selection, given, target, session);
     for (const note of dataset.notes)
@@ -231,6 +234,23 @@ async function writeFile(
   const gzip = /\.gz$/i.test(file);
   const held = file === "-" && strict === true ? heldBack(sink) : sink;
   const { losses } = await convertToFile(feed, kind, held, { signal, ascii, strict, gzip, scratch: temporary.file });
+  for (const loss of losses) output.remark(`${output.yellow("loss")} ${loss}`);
+}
+
+/** What `convert` makes of the same question. */
+async function writeStore(
+  selection: Selection,
+  { attributes }: Given,
+  { file, store, overwrite, ascii, strict }: Target,
+  { signal, report, output }: Session,
+): Promise<void> {
+  if (file === "-")
+    throw new InvalidInput(`${store} is more than a pipe takes`, { hint: "say where it goes: -o OUT.zv" });
+  const { convert } = await import("../node.js");
+  const { createPool } = await import("../worker/pool.js");
+  const work = { attributes, overwrite, strict, ascii: ascii || undefined, signal, onProgress: report.update };
+  const { losses } = await convert(selection, file, { ...work, to: store, pool: createPool() });
+  report.end();
   for (const loss of losses) output.remark(`${output.yellow("loss")} ${loss}`);
 }
 

@@ -1,8 +1,10 @@
 /** `octavo get`: a region of an array as .npy, JSON or CSV, in blocks that fit into memory; the answer to a query; or one key as it is. */
 import { memorySize } from "../bytes/dtype.js";
 import { encodeUtf8 } from "../bytes/text.js";
+import { fileKind } from "../convert/files.js";
+import { isParticleFile } from "../convert/options.js";
 import { InvalidInput } from "../errors.js";
-import { targetNamed, targets } from "../format/interchange/kinds.js";
+import { targets } from "../format/interchange/kinds.js";
 import { writeNpy } from "../format/interchange/npy.js";
 import type { ReadRegionOptions } from "../format/zarr/index.js";
 import type { NdArray } from "../model/array.js";
@@ -29,7 +31,17 @@ const ARRAYS = ["json", "csv", "npy"] as const;
 type Extension = (typeof ARRAYS)[number];
 /** Geometry is written as by `convert`, but for these. */
 const OWN = ["json", "ndjson"];
-const KINDS = [...OWN, ...targets.map(({ id }) => id)];
+/** And these are what `convert` makes of more than one file, or in more than one pass. */
+const STORES = ["zarr-vectors", "precomputed", "ptree"];
+const KINDS = [...OWN, ...STORES, ...targets.map(({ id }) => id)];
+/** What files are called that are written. */
+const EXTENSIONS = [
+  ...OWN,
+  "zv",
+  "zarr",
+  "ptree",
+  ...targets.flatMap(({ readOnly, extensions }) => (readOnly === true ? [] : extensions)),
+];
 
 const BLOCK = 64 << 20; // bytes of elements in memory at a time
 const PIECE = 16 << 20; // bytes of a raw value at a time
@@ -63,7 +75,7 @@ export const get = verb({
     "Without -o the result goes to stdout: arrays as CSV, geometry as JSON. In text, integers beyond 2^53 are strings in " +
     "JSON, dates are ISO 8601, raw bytes are hex, floats have the fewest digits that give them again. NDJSON is a line per object " +
     "or point. All other files of geometry are those that convert writes of the same level: CSV has a row per vertex, of lines per " +
-    "line, .npy only positions; what they cannot hold is told.",
+    "line, .npy only positions; what they cannot hold is told. So are .zv (a store of that level), .ptree, and --to precomputed.",
   options,
   examples: [
     ["octavo get data.zarr --slice 0,:,: -o plane.npy", "one plane of an array, for numpy"],
@@ -99,8 +111,9 @@ export const get = verb({
     if (dataset.kind === "vectors") {
       refuse(given, Object.keys(arrayOptions), url!, "geometry");
       const { overwrite, ascii, strict } = given;
-      const kind = targets.find(({ id }) => id === named);
-      const target = { file, extension: named ?? "json", kind, overwrite, ascii, strict };
+      const kind = fileKind(file, named ?? "json");
+      const store = STORES.find((own) => own === named);
+      const target = { file, extension: named ?? "json", kind, store, overwrite, ascii, strict };
       code = await getVectors(dataset, given, target, session);
     } else {
       const foreign = Object.keys(vectorOptions).filter((name) => name !== "level");
@@ -109,7 +122,9 @@ export const get = verb({
       const extension = ARRAYS.find((own) => own === wanted);
       if (extension === undefined)
         throw new InvalidInput(`${url} is no geometry, and only that goes to ${wanted}`, {
-          hint: "arrays go to .npy, .json and .csv",
+          hint: STORES.includes(wanted)
+            ? `all of it becomes a store: octavo convert ${url} ${file}`
+            : "arrays go to .npy, .json and .csv",
         });
       await getArray(levelOf(arrayOf(dataset, url!), given.level), { file, extension }, given, session);
     }
@@ -163,11 +178,12 @@ async function getArray(
 
 function kindOf(file: string): string {
   const given = /\.([^./]+)$/.exec(file)?.[1]?.toLowerCase() ?? "";
-  const found = OWN.includes(given) ? given : targetNamed(file)?.id;
+  const store = isParticleFile(file, undefined) ? "ptree" : /^(zv|zarr)$/.test(given) ? "zarr-vectors" : undefined;
+  const found = OWN.includes(given) ? given : (store ?? fileKind(file)?.id);
   if (found !== undefined) return found;
   throw new InvalidInput(
-    `${file} does not end in ${KINDS.map((known) => `.${known}`).join(", ")}`,
-    nearest(given, KINDS),
+    `${file} does not end in ${EXTENSIONS.map((known) => `.${known}`).join(", ")}`,
+    nearest(given, EXTENSIONS),
   );
 }
 

@@ -241,6 +241,24 @@ describe("get", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/has no graph; it has points, mesh, streamlines\n$/)]);
   });
 
+  test("a store or particles of what is found, as convert makes them", async () => {
+    const asked = ["--box", "0,0,0,90,90,90", "--clip", "--attributes", "s"];
+    const found = join(folder, "found.zv");
+    const { stderr } = await octavo(["get", pyramid, ...asked, "-o", found]);
+    expect(stderr).toMatch(/its 2 coarser levels/);
+    const [from, to] = await Promise.all([json("get", pyramid, ...asked), json("get", found)]);
+    expect(from.items.length).toBeGreaterThan(1);
+    expect(to.items).toEqual(from.items);
+    const again = await octavo(["get", pyramid, ...asked, "-o", found]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already holds") });
+    const particles = join(folder, "found.ptree");
+    expect((await octavo(["get", pyramid, ...asked, "-o", particles])).code).toBe(0);
+    const { vertices } = await json("get", particles, "--count", "--json");
+    expect(vertices).toBe((await json("get", found, "--count", "--json")).vertices);
+    const pipe = await octavo(["get", pyramid, "--to", "zarr-vectors"]);
+    expect(pipe).toMatchObject({ code: 2, stderr: expect.stringContaining("more than a pipe takes") });
+  });
+
   test("--plan reads no data and is an upper bound", async () => {
     const query = ["--box", "0,0,0,40,40,40"];
     const plan = await json("get", pyramid, ...query, "--plan", "--json");

@@ -159,7 +159,13 @@ describe("get", () => {
 
   test.each([
     ["v3/gzip", ["--slice", "500"], 2, /index 500 is outside axis 0/],
-    ["v3/gzip", ["-o", "x.tiff"], 2, /does not end in .json, .ndjson, .trk/],
+    [
+      "v3/gzip",
+      ["-o", "x.tiff"],
+      2,
+      /does not end in \.json, \.ndjson, \.zv, \.zarr, \.ptree, \.trk,(?!.*\.(gifti|freesurfer|laz)).* \.glb,/,
+    ],
+    ["v3/gzip", ["-o", "x.zarr"], 2, /octavo convert \S+ x\.zarr\n/],
     ["v3/group_consolidated", [], 2, /is a group/],
     ["v3/vlen_string", ["-o", "x.npy"], 3, /\.npy holds elements of fixed size/],
   ])("%s %j is refused", async (store, args, code, message) => {
