@@ -2,7 +2,7 @@
 import type { Schema } from "../../model/vectors.js";
 import { isCategorical } from "../../scene/colouring.js";
 import { cssOf, kindPalettes, kindStepsOf, PLAIN, palettes } from "../../scene/palette.js";
-import { shown } from "../../scene/scale-bar.js";
+import { shown, unitText } from "../../scene/scale-bar.js";
 import type { VectorLayer } from "../stage.js";
 import type { Look } from "../three/object.js";
 import { choice, field, h, range } from "./dom.js";
@@ -67,10 +67,10 @@ export function legendOf({ object }: VectorLayer, set: Set): HTMLElement[] {
     range(name, {
       min: low,
       max: high,
-      step: (high - low) / 200 || "any",
+      step: "any", // with a step the upper end would be the last whole one
       value: object.look.range ?? [low, high],
       colours: palettes[object.look.palette ?? "viridis"]!.map(cssOf),
-      show: (value) => (unit === undefined ? shown(value) : `${shown(value)} ${unit}`),
+      show: (value) => (unit === undefined ? shown(value) : `${shown(value)} ${unitText(unit)}`),
       change: (from, to) => set({ range: [from, to] }),
     }),
   ];

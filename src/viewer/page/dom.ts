@@ -59,27 +59,31 @@ interface Range extends Scale {
 export function range(name: string, { value, colours, show, change, ...scale }: Range): HTMLElement {
   const bar = h("div", { className: "range" });
   const [from, to] = [h("span"), h("span")];
-  const ends = (): [number, number] => {
-    const [a, b] = [Number(low.value), Number(high.value)];
-    return [Math.min(a, b), Math.max(a, b)];
-  };
+  const now = [...value];
+  const ends = (): [number, number] => [Math.min(...now), Math.max(...now)];
   const paint = (): void => {
     const [a, b] = ends().map((end) => (100 * (end - scale.min)) / (scale.max - scale.min || 1)) as [number, number];
     const stops = colours.map((colour, i) => `${colour} ${a + ((b - a) * i) / (colours.length - 1)}%`);
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
     for (const [place, end] of [[from, 0] as const, [to, 1] as const]) place.textContent = show(ends()[end]!);
   };
-  const moved = (): void => {
-    paint();
-    change(...ends());
-  };
-  const low = rangeInput(scale, value[0], moved);
-  const high = rangeInput(scale, value[1], moved);
-  low.setAttribute("aria-label", `Lowest ${name}`);
-  high.setAttribute("aria-label", `Highest ${name}`);
-  bar.append(low, high);
+  for (const [end, label] of [`Lowest ${name}`, `Highest ${name}`].entries()) {
+    const input = rangeInput(scale, value[end]!, () => {
+      now[end] = exactly(Number(input.value), scale); // the other one stays what it was, to the last digit
+      paint();
+      change(...ends());
+    });
+    input.setAttribute("aria-label", label);
+    bar.append(input);
+  }
   paint();
   return h("div", { className: "legend" }, bar, h("div", { className: "row between quiet" }, from, to));
+}
+
+/** Browsers round what a slider says: at its ends it is what they are. */
+function exactly(value: number, { min, max }: Pick<Scale, "min" | "max">): number {
+  const near = (end: number): boolean => Math.abs(value - end) <= 1e-9 * (max - min);
+  return near(min) ? min : near(max) ? max : value;
 }
 
 function rangeInput({ min, max, step }: Omit<Scale, "show">, value: number, input: () => void): HTMLInputElement {
