@@ -81,7 +81,7 @@ suite("bad input in the viewer", () => {
     expect(colourAt(await picture(own.page), FRONT, ON_A)).not.toEqual(GROUND);
     expect(await said(`${whole}/large.ptree`)).toBe(
       `${whole}/large.ptree was asked for bytes=0-7 and answered with the whole value of ${9 << 20} bytes. ` +
-        "use a server that answers Range requests, or copy the data first",
+        "Use a server that answers Range requests, or copy the data first.",
     );
     await Promise.all([closed.close(), close()]);
   });
@@ -110,9 +110,9 @@ suite("bad input in the viewer", () => {
     await expect.poll(() => own.page.locator(".kinds li").allTextContents()).toEqual([`${HTML}A`, "<b>B</b>"]);
     const { x, y } = seenAt(FRONT, ON_A);
     await own.page.mouse.click(x, y);
-    await expect.poll(() => own.page.locator("#panel td").allTextContents()).toContain(`${HTML}A`);
-    expect(await own.page.locator("#panel th").allTextContents()).toContain(HTML);
-    expect(await own.page.locator("#panel img, #panel b, #messages img").count()).toBe(0);
+    await expect.poll(() => own.page.locator(".picked td").allTextContents()).toContain(`${HTML}A`);
+    expect(await own.page.locator(".picked th").allTextContents()).toContain(HTML);
+    expect(await own.page.locator("#panel img, #panel b, .picked img, .picked b, #messages img").count()).toBe(0);
     await own.show({ layers: [{ url: `${HTML}.zv` }] });
     expect(await own.page.locator("#messages img").count()).toBe(0);
     expect(alerted).toBe(false);

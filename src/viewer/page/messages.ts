@@ -47,8 +47,10 @@ export function messagesIn(element: HTMLElement): Messages {
   };
 }
 
-function sentence(what: unknown): string {
+/** What is wrong, as people write: with a capital letter and a full stop; the names of files stay as they are. */
+export function sentence(what: unknown): string {
   const text = what instanceof Error ? what.message : String(what);
   const whole = /[.!?…]$/.test(text) ? text : `${text}.`;
-  return what instanceof OctavoError && what.hint !== undefined ? `${whole} ${what.hint}` : whole;
+  const begun = whole.replace(/^[a-z](?=[a-z]*[\s,])/, (letter) => letter.toUpperCase());
+  return what instanceof OctavoError && what.hint !== undefined ? `${begun} ${sentence(what.hint)}` : begun;
 }
