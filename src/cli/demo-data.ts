@@ -28,8 +28,8 @@ export async function makeLandscape(at: string, signal: AbortSignal): Promise<vo
   await writeRegion(array, undefined, ndarray([SIDE, SIDE], heights), { signal });
 }
 
-const millimetres = ["x", "y", "z"].map((name): Axis => ({ name, type: "space", unit: "millimeter" }));
-const micrometres = millimetres.map((axis): Axis => ({ ...axis, unit: "micrometer" }));
+const axesIn = (unit: string): Axis[] => ["x", "y", "z"].map((name) => ({ name, type: "space", unit }));
+const micrometres = axesIn("micrometer");
 const float32 = { kind: "float", size: 4, endian: "little" } as const;
 
 const column = (name: string, values: Float32Array, unit?: string): [string, Column] => [
@@ -38,7 +38,7 @@ const column = (name: string, values: Float32Array, unit?: string): [string, Col
 ];
 
 /** Fibres that fan out from a stem: streamlines with a value at each vertex and a length each. */
-export async function makeTracts(at: string, count: number, signal: AbortSignal): Promise<void> {
+export async function makeTracts(at: string, count: number, signal: AbortSignal, unit = "millimeter"): Promise<void> {
   const [positions, fa, length, parts] = [[], [], [], [0]] as [number[], number[], number[], number[]];
   for (let fibre = 0; fibre < count; fibre++) {
     const angle = fibre * 2.4; // radians; no two fibres alike
@@ -56,7 +56,7 @@ export async function makeTracts(at: string, count: number, signal: AbortSignal)
   const writer = await createZarrVectors(
     fileStore(at, { durability: "file" }),
     Prefix.root,
-    { geometry: "streamlines", axes: millimetres, chunkShape: 50 },
+    { geometry: "streamlines", axes: axesIn(unit), chunkShape: 50 },
     { signal },
   );
   await writer.add({
@@ -65,7 +65,7 @@ export async function makeTracts(at: string, count: number, signal: AbortSignal)
     objects: Int32Array.from(length, (_, fibre) => fibre),
     ids: BigInt64Array.from(length, (_, fibre) => BigInt(fibre)),
     vertexColumns: new Map([column("fa", Float32Array.from(fa))]),
-    objectColumns: new Map([column("length", Float32Array.from(length), "millimeter")]),
+    objectColumns: new Map([column("length", Float32Array.from(length), unit)]),
   });
   await writer.commit();
 }

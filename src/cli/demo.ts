@@ -94,7 +94,7 @@ async function arrays({ say, type, url, traffic, signal }: Tour): Promise<void> 
 
 async function geometry({ say, type, url, traffic, signal }: Tour): Promise<void> {
   say("GEOMETRY. Two hundred nerve fibres as Zarr Vectors: space is cut into chunks, each fibre is an object:");
-  await makeTracts("tracts.zv", 200, signal);
+  await makeTracts("tracts.zv", 200, signal, UNIT);
   await type("info tracts.zv --full");
 
   const box = "--box 60,60,60,75,75,75";
@@ -117,7 +117,7 @@ async function geometry({ say, type, url, traffic, signal }: Tour): Promise<void
   await type("get body.zv --sphere 0,0,20,6 --clip=vertices --count");
 
   say("Edits are transactions: all of it or nothing, whatever happens meanwhile. Short fibres go, others come:");
-  await makeTracts("more.zv", 40, signal);
+  await makeTracts("more.zv", 40, signal, UNIT);
   await type('delete tracts.zv --where "object.length < 40"');
   await type("append tracts.zv more.zv");
   await type("validate tracts.zv");
@@ -140,6 +140,7 @@ async function seeing({ say, type, signal }: Tour, isServed: boolean): Promise<v
 }
 
 const LEVEL = "tracts.zv/0/zarr.json";
+const UNIT = "micrometer"; // as the neuron and the particles have it: in the viewer they stand beside each other
 
 const sent = ({ requests, bytes }: Tour["traffic"]): string =>
   `${counted(requests, "request")} and ${bytesText(bytes)}`;

@@ -1,7 +1,7 @@
 /** What a picture says besides: how long things are, and what the colours mean. */
 import type { AttributeInfo } from "../model/attributes.js";
 import { mixed } from "../scene/palette.js";
-import { scaleBarOf, shown } from "../scene/scale-bar.js";
+import { scaleBarOf, shown, unitText } from "../scene/scale-bar.js";
 import type { Picture } from "./frame.js";
 import { drawText, fill, widthOf } from "./text.js";
 
@@ -44,7 +44,7 @@ export function drawLegend(
   background: number,
 ): void {
   const [scale, ink] = [scaleOf(picture), inkOn(background)];
-  const title = unit === undefined ? name : `${name} (${unit})`;
+  const title = unit === undefined ? name : `${name} (${unitText(unit)})`;
   const rows = "steps" in of ? [] : [...of].slice(0, MOST);
   const texts = "steps" in of ? [shown(of.high), shown(of.low)] : rows.map(([kind]) => shortened(kind));
   const wide = Math.max(widthOf(title, scale), 14 * scale + Math.max(...texts.map((text) => widthOf(text, scale))));

@@ -37,8 +37,26 @@ export function roundDown(value: number): number {
 }
 
 function metres(length: number): string {
-  const [size, prefix] = PREFIXES.findLast(([own]) => length >= own * (1 - 1e-9)) ?? PREFIXES[0];
+  const [size, prefix] = prefixFor(length);
   return `${shown(length / size)} ${prefix}m`;
+}
+
+const prefixFor = (length: number): (typeof PREFIXES)[number] =>
+  PREFIXES.findLast(([own]) => length >= own * (1 - 1e-9)) ?? PREFIXES[0];
+
+/** Says places and lengths as the scale bar does, all with the prefix of the largest: "51.2 mm" of 51200000 in nm. */
+export function lengthsIn(unit: string | undefined, ...values: readonly number[]): (value: number) => string {
+  const measure = measureOf(unit);
+  if (measure?.unit !== "m") return (value) => `${shown(value)} ${unit === undefined ? "" : unitText(unit)}`.trim();
+  const [size, prefix] = prefixFor(Math.max(...values.map(Math.abs)) * measure.scale);
+  return (value) => `${shown((value * measure.scale) / size)} ${prefix}m`;
+}
+
+/** A unit for people: "µm" of "micrometer"; what is no length or time as it is. */
+export function unitText(unit: string): string {
+  const measure = measureOf(unit);
+  const prefix = PREFIXES.find(([size]) => size === measure?.scale)?.[1];
+  return measure === undefined || prefix === undefined ? unit : `${prefix}${measure.unit}`;
 }
 
 /** A number for people: at most four digits that matter. */

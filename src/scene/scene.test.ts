@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { basisOf, corners, dot, fitted, lensOf, project, type Vector, viewOf } from "./camera.js";
 import { colourNamed, mixed, palettes, stepAt, stepsOf } from "./palette.js";
-import { scaleBarOf } from "./scale-bar.js";
+import { lengthsIn, scaleBarOf, unitText } from "./scale-bar.js";
 
 test("front looks along y, with x to the right and z up; top has y up", () => {
   const round = (vector: Vector) => vector.map((part) => Math.round(part) + 0);
@@ -95,4 +95,15 @@ test.each([
   expect(bar.text).toBe(text);
   expect(bar.length).toBeCloseTo(length, 9);
   expect(bar.pixels).toBeCloseTo(pixels, 9);
+});
+
+test("lengths are said as on the scale bar, all of a control with one prefix", () => {
+  expect([51_200_000, -250_000, 0].map(lengthsIn("nm", 0, 51_200_000))).toEqual(["51.2 mm", "-0.25 mm", "0 mm"]);
+  expect(lengthsIn("4 nm", 1000)(250)).toBe("1 µm");
+  expect([lengthsIn("kiloparsec", 9)(2), lengthsIn(undefined, 9)(2), lengthsIn("millisecond", 9)(2)]).toEqual([
+    "2 kiloparsec",
+    "2",
+    "2 ms",
+  ]);
+  expect(["micrometer", "mm", "second", "4 nm", "km/s"].map(unitText)).toEqual(["µm", "mm", "s", "4 nm", "km/s"]);
 });

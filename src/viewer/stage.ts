@@ -3,16 +3,15 @@ import { OrthographicCamera, PerspectiveCamera, Scene, WebGLRenderer } from "thr
 import { InvalidInput } from "../errors.js";
 import type { Dataset } from "../model/dataset.js";
 import { type Bounds, basisOf, type Camera, distanceOf, FIELD, fitted, type Vector } from "../scene/camera.js";
-import { cssOf } from "../scene/palette.js";
-import { scaleBarOf } from "../scene/scale-bar.js";
 import { onAbort } from "../signal.js";
-import { measureOf } from "../space/units.js";
 import { controls } from "./controls.js";
 import type { Status } from "./engine/engine.js";
 import type { Picked } from "./engine/picked.js";
 import type { Source } from "./engine/source.js";
-import type { About } from "./engine/streamer.js";
-import type { VolumeAbout } from "./slices/streamer.js";
+import type { About, Streamer } from "./engine/streamer.js";
+import { drawFurniture, overlayOn, pictureOf } from "./furniture.js";
+import type { SliceStreamer, VolumeAbout } from "./slices/streamer.js";
+import { boxToOwn, boxToScene, type Factor, factorOf, isLength, viewToOwn } from "./space.js";
 import { stream } from "./stream.js";
 import { type Look, VectorObject, type VectorObjectOptions } from "./three/object.js";
 import { SliceObject, type SliceObjectLook } from "./three/slices.js";
@@ -29,19 +28,23 @@ export interface ViewerOptions extends Pick<VectorObjectOptions, "fetch" | "memo
   readonly onChange?: (() => void) | undefined;
 }
 
-/** Geometry that is shown. */
-export interface VectorLayer {
-  readonly kind: "vectors";
+interface Placed {
   readonly name: string;
+  /** Units of the scene in one of its own, along each axis: its places, boxes and clipping are in its own units. */
+  readonly factor: Factor;
+}
+
+/** Geometry that is shown. */
+export interface VectorLayer extends Placed {
+  readonly kind: "vectors";
   /** What it says of itself. */
   readonly about: About;
   readonly object: VectorObject;
 }
 
 /** A volume of which slices are shown. */
-export interface VolumeLayer {
+export interface VolumeLayer extends Placed {
   readonly kind: "volume";
-  readonly name: string;
   readonly about: VolumeAbout;
   readonly object: SliceObject;
 }
@@ -51,13 +54,6 @@ export type Layer = VectorLayer | VolumeLayer;
 
 /** How it looks, whatever it turns out to be. */
 export type LayerLook = Look & SliceObjectLook;
-
-const SVG = "http://www.w3.org/2000/svg";
-const AXES = [
-  ["x", "#e0564f"],
-  ["y", "#57b35a"],
-  ["z", "#5b8def"],
-] as const;
 
 /** Layers under one camera, drawn into an element. */
 export class Stage {
@@ -72,6 +68,8 @@ export class Stage {
   readonly #stop: () => void;
   #camera: Camera = { target: [0, 0, 0], azimuth: 30, elevation: 20, span: 1, perspective: true };
   #background: number;
+  #unit: string | undefined;
+  #clip: Bounds | undefined;
   readonly #life = new AbortController();
   #frame = 0;
   #fitted = false;
@@ -91,10 +89,7 @@ export class Stage {
     );
     this.canvas.style.cssText =
       "position:absolute;inset:0;width:100%;height:100%;display:block;touch-action:none;outline-offset:-2px";
-    this.#overlay = document.createElementNS(SVG, "svg");
-    this.#overlay.setAttribute("aria-hidden", "true");
-    this.#overlay.style.cssText =
-      "position:absolute;inset:0;width:100%;height:100%;pointer-events:none;font:12px system-ui,sans-serif";
+    this.#overlay = overlayOn();
     if (getComputedStyle(element).position === "static") element.style.position = "relative";
     element.append(this.canvas, this.#overlay);
     this.#renderer = rendererOn(this.canvas);
@@ -124,6 +119,31 @@ export class Stage {
     this.redraw();
   }
 
+  /** In which camera, bounds and clipping are: of the first layer that has a unit of length, unless it was set before. */
+  get unit(): string | undefined {
+    return this.#unit;
+  }
+  set unit(unit: string | undefined) {
+    if (this.layers.length > 0) throw new InvalidInput("the unit of a scene is set before its first layer");
+    this.#unit = isLength(unit) ? unit : undefined;
+  }
+
+  /** The unit of the scale bar: of no length, where nobody has one. */
+  get barUnit(): string | undefined {
+    const first = this.#first();
+    return this.#unit ?? (first && unitsOf(first.object.engine)[0]);
+  }
+
+  /** Nothing outside of it is shown, of any layer. */
+  get clip(): Bounds | undefined {
+    return this.#clip;
+  }
+  set clip(clip: Bounds | undefined) {
+    this.#clip = clip;
+    for (const { object, factor } of this.layers) object.set({ clip: clip && boxToOwn(clip, factor) });
+    this.redraw();
+  }
+
   /**
    * Shows an address or files, read in a worker, or a dataset that is open, read in this thread. The first one is brought into
    * view, unless the camera was set.
@@ -145,13 +165,18 @@ export class Stage {
       },
     };
     const engine = await stream(source, options);
+    const units = unitsOf(engine);
+    if (isLength(units[0])) this.#unit ??= units[0];
+    const placed = { name, factor: factorOf(units, this.#unit) };
     layer =
       "slices" in engine
-        ? { kind: "volume", name, about: engine.about, object: new SliceObject(engine, look) }
-        : { kind: "vectors", name, about: engine.about, object: new VectorObject(engine, options) };
+        ? { ...placed, kind: "volume", about: engine.about, object: new SliceObject(engine, look) }
+        : { ...placed, kind: "vectors", about: engine.about, object: new VectorObject(engine, options) };
+    layer.object.scale.set(...placed.factor);
+    if (this.#clip !== undefined && look.clip === undefined)
+      layer.object.set({ clip: boxToOwn(this.#clip, placed.factor) });
     this.layers.push(layer);
     this.#scene.add(layer.object);
-    this.#measure();
     if (!this.#fitted) this.#follow();
     this.redraw();
     return layer;
@@ -163,27 +188,13 @@ export class Stage {
     if (at < 0) throw new InvalidInput(`there is no such layer: ${layer.name}`);
     this.layers.splice(at, 1);
     layer.object.dispose();
+    if (this.layers.length === 0) [this.#unit, this.#clip] = [undefined, undefined];
     this.redraw();
-  }
-
-  /** Volumes are brought to the unit of the first geometry: what is given in nanometres may lie behind what is in micrometres. */
-  #measure(): void {
-    const own = measureOf(unitOf(this.#first()));
-    for (const { kind, about, object } of this.layers)
-      if (kind === "volume") {
-        const measure = measureOf(about.unit);
-        object.factor = own === undefined || measure?.unit !== own.unit ? 1 : measure.scale / own.scale;
-      }
-  }
-
-  /** The layer whose space it is: the first of geometry, else the first. */
-  #first(): Layer | undefined {
-    return this.layers.find(({ kind }) => kind === "vectors") ?? this.layers[0];
   }
 
   /** What all layers fill. */
   bounds(): Bounds {
-    const boxes = this.layers.map(({ object }) => object.bounds);
+    const boxes = this.layers.map(({ object, factor }) => boxToScene(object.bounds, factor));
     const side = (corner: "min" | "max", pick: (...values: number[]) => number): Vector =>
       [0, 1, 2].map((k) => pick(...boxes.map((box) => box[corner][k]!))) as unknown as Vector;
     return boxes.length === 0
@@ -227,7 +238,7 @@ export class Stage {
     [copy.width, copy.height] = [this.canvas.width, this.canvas.height];
     const context = copy.getContext("2d")!;
     context.drawImage(this.canvas, 0, 0);
-    context.drawImage(await imageOf(this.#overlay, this.#size()), 0, 0, copy.width, copy.height);
+    context.drawImage(await pictureOf(this.#overlay, this.#size()), 0, 0, copy.width, copy.height);
     return new Promise((resolve, reject) => {
       copy.toBlob((blob) => (blob === null ? reject(new InvalidInput("the canvas is empty")) : resolve(blob)));
     });
@@ -271,48 +282,33 @@ export class Stage {
     this.#renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
     this.#renderer.setSize(width, height, false);
     this.#renderer.setClearColor(this.#background);
-    for (const { object } of this.layers)
-      if (object.visible) void object.lookWith({ camera: this.#camera, width, height, clip: object.look.clip });
+    for (const { object, factor } of this.layers)
+      if (object.visible)
+        void object.lookWith({
+          ...viewToOwn({ camera: this.#camera, width, height }, factor),
+          clip: object.look.clip,
+        });
     this.#renderer.render(this.#scene, threeCamera(this.#camera, width / height, size));
     this.#furnish(width, height);
     this.#options.onChange?.();
   }
 
-  /** Axes and a scale bar; with perspective that is true around the target. */
+  /** Whose axes are named: the first of geometry, else the first. */
+  #first(): Layer | undefined {
+    return this.layers.find(({ kind }) => kind === "vectors") ?? this.layers[0];
+  }
+
   #furnish(width: number, height: number): void {
-    const { right, up } = basisOf(this.#camera);
     const first = this.#first();
-    const unit = unitOf(first);
-    const dark = ((this.#background >> 8) & 255) < 128;
-    const ink = cssOf(dark ? 0xd5dbe3 : 0x2a3038);
-    const parts: SVGElement[] = [];
-    const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): void => {
-      parts.push(svg("line", { x1, y1, x2, y2, stroke, "stroke-width": 2, "stroke-linecap": "round" }));
-    };
-    const text = (x: number, y: number, words: string, fill: string): void => {
-      const node = svg("text", { x, y, fill });
-      node.textContent = words;
-      parts.push(node);
-    };
-    const [cx, cy, reach] = [46, height - 46, 26];
-    for (const [k, [name, colour]] of AXES.entries()) {
-      const [dx, dy] = [right[k]! * reach, -up[k]! * reach];
-      line(cx, cy, cx + dx, cy + dy, colour);
-      text(
-        cx + dx * 1.35 - 3,
-        cy + dy * 1.35 + 4,
-        (first?.kind === "vectors" && first.about.axes[first.object.engine.axes[k] ?? -1]?.name) || name,
-        colour,
-      );
-    }
-    const bar = scaleBarOf(height / this.#camera.span, Math.min(200, width / 4), unit);
-    if (bar !== undefined && first !== undefined) {
-      const [x, y] = [100, height - 26];
-      line(x, y, x + bar.pixels, y, ink);
-      for (const end of [x, x + bar.pixels]) line(end, y - 5, end, y, ink);
-      text(x, y - 10, this.#camera.perspective ? `${bar.text} at the centre` : bar.text, ink);
-    }
-    this.#overlay.replaceChildren(...parts);
+    const axes = first?.kind === "vectors" ? first.object.engine.axes.map((axis) => first.about.axes[axis]?.name) : [];
+    drawFurniture(this.#overlay, {
+      camera: this.#camera,
+      width,
+      height,
+      background: this.#background,
+      axes,
+      bar: first && { unit: this.barUnit },
+    });
   }
 }
 
@@ -328,25 +324,9 @@ export function nameOf(source: Source | Dataset): string {
   }
 }
 
-const unitOf = (layer: Layer | undefined): string | undefined =>
-  layer?.kind === "vectors" ? layer.about.axes[layer.object.engine.axes[0] ?? 0]?.unit : layer?.about.unit;
-
-/** What is drawn over the canvas, as a picture of its own. */
-async function imageOf(overlay: SVGSVGElement, { width, height }: { width: number; height: number }) {
-  const copy = overlay.cloneNode(true) as SVGSVGElement;
-  for (const [name, value] of [["xmlns", SVG] as const, ["width", width] as const, ["height", height] as const])
-    copy.setAttribute(name, String(value));
-  const image = new Image(width, height);
-  image.src = `data:image/svg+xml,${encodeURIComponent(copy.outerHTML)}`;
-  await image.decode();
-  return image;
-}
-
-function svg(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
-  return node;
-}
+/** Of its axes of space; a volume has one for all. */
+const unitsOf = (engine: Streamer | SliceStreamer): (string | undefined)[] =>
+  "slices" in engine ? [engine.about.unit] : engine.axes.map((axis) => engine.about.axes[axis]?.unit);
 
 function rendererOn(canvas: HTMLCanvasElement): WebGLRenderer {
   try {

@@ -62,6 +62,16 @@ async function inScene(url: string) {
   return { shown, near, left, children: scene.children.length };
 }
 
+/** Mounts several, and answers how they lie in one space. */
+async function together(...data: string[]) {
+  const stage = await mount(place, { data });
+  const { unit } = stage;
+  const layers = stage.layers.map(({ factor, object }) => ({ factor, scale: object.scale.toArray() }));
+  const bounds = stage.bounds();
+  stage.dispose();
+  return { unit, layers, bounds };
+}
+
 /** Aborted while it opens. */
 async function aborted(url: string) {
   const controller = new AbortController();
@@ -77,4 +87,4 @@ async function settledIs(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-Object.assign(globalThis, { mounted, inScene, aborted });
+Object.assign(globalThis, { mounted, inScene, together, aborted });

@@ -74,11 +74,12 @@ export function pictureOf(geometry: Geometry): BatchParts {
   };
 }
 
-/** A Zarr Vectors store of the picture, in chunks of 25, with a group of each object. */
-export async function makeStore(at: string, geometry: Geometry, unit: string): Promise<void> {
+/** A Zarr Vectors store of the picture, so many `times` as large, in chunks of 25 (times as large), with a group of each object. */
+export async function makeStore(at: string, geometry: Geometry, unit: string, times = 1): Promise<void> {
   const axes = ["x", "y", "z"].map((name): Axis => ({ name, type: "space", unit }));
-  const writer = await createZarrVectors(fileStore(at), Prefix.root, { geometry, axes, chunkShape: 25 });
-  await writer.add(pictureOf(geometry));
+  const writer = await createZarrVectors(fileStore(at), Prefix.root, { geometry, axes, chunkShape: 25 * times });
+  const { positions, ...parts } = pictureOf(geometry);
+  await writer.add({ ...parts, positions: (positions as Float32Array).map((at) => at * times) });
   writer.groups(
     [BigInt64Array.of(7n), BigInt64Array.of(8n)],
     columnsOf([info("name", { kind: "string" }), ["lying", "standing"]]),

@@ -12,6 +12,7 @@ import { viewerTests } from "./viewer-tests.js";
 const { data, own, served, suite } = viewerTests(async (data) => {
   build();
   await makeStore(join(data, "fibres.zv"), "streamlines", "nanometer");
+  await makeStore(join(data, "picometres.zv"), "mesh", "picometer", 1000);
 });
 
 const start = (look: object = {}) =>
@@ -54,6 +55,14 @@ suite("the viewer in hands", () => {
     expect((await colours()).b).toSatisfy(like(rgb(palettes.inferno!.at(-1)!)));
   });
 
+  test("an arrow key moves one end of a range, and the other stays what the data have", async () => {
+    await start({ color: "vertex.value", filter: { object: [7n] } });
+    await expect.poll(() => panel().locator(".legend").textContent()).toBe("00.3");
+    await named("Lowest value").press("ArrowRight");
+    const range = () => JSON.parse(decodeURIComponent(new URL(own.page.url()).hash.slice(1))).layers[0].look.range;
+    await expect.poll(range).toEqual([expect.closeTo(0.003), Math.fround(0.3)]);
+  });
+
   test("colours by kinds of things have a list, and palettes of their own", async () => {
     await start();
     await named("Colour by").selectOption("object.kind");
@@ -94,22 +103,49 @@ suite("the viewer in hands", () => {
     await own.page.mouse.click(x, y);
     const rows = async () =>
       Object.fromEntries(
-        await panel()
+        await own.page
           .locator("section[aria-label=Picked] tr")
           .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? ""))),
       );
     await expect
       .poll(rows, { timeout: 20_000 })
-      .toMatchObject({ layer: "fibres.zv", object: "7", kind: "first", score: "10" });
+      .toMatchObject({ layer: "fibres.zv", object: "7", kind: "first", score: "10", at: "25, 0, 50 nm" });
     expect(Number((await rows()).value)).toBeCloseTo(0.15, 1);
-    await panel().getByText("Show only this").click();
+    await unfold("Filter and find");
+    await named("Where").fill("value < 0.9");
+    await named("Where").press("Enter");
+    await settled(own.page);
+    await own.page.getByText("Show only this").click();
     await settled(own.page);
     expect((await colours()).b).toEqual(GROUND);
+    expect(await named("Where").inputValue()).toBe("value < 0.9");
+    expect(decodeURIComponent(own.page.url())).toContain('"filter":{"where":"value < 0.9","object":["7n"]}');
     await panel().getByText("Show all", { exact: true }).click();
     await settled(own.page);
     expect((await colours()).b).toSatisfy(like([0, 0, 255]));
     await own.page.mouse.click(5, 5);
-    await expect.poll(() => panel().locator("section[aria-label=Picked]").isVisible()).toBe(false);
+    await expect.poll(() => own.page.locator("section[aria-label=Picked]").isVisible()).toBe(false);
+  });
+
+  test("what is known of it is in the window, whatever the window and the panel show", async () => {
+    const inside = async (page: typeof own.page): Promise<void> => {
+      const shown = page.locator("section[aria-label=Picked]");
+      await expect.poll(() => shown.textContent(), { timeout: 20_000 }).toMatch(/object7.*Show only this/);
+      const { x, y, width, height } = (await shown.boundingBox())!;
+      const window = page.viewportSize()!;
+      expect([x >= 0, y >= 0, x + width <= window.width, y + height <= window.height]).toEqual(Array(4).fill(true));
+    };
+    const phone = await viewer(served(), { viewport: { width: 400, height: 800 }, hasTouch: true });
+    const layers = ["fibres.zv", "picometres.zv", "fibres.zv"].map((url) => ({ url, look: {} }));
+    await phone.show({ layers, camera: FRONT });
+    const card = phone.page.getByLabel("Layer fibres.zv").last();
+    await card.locator("summary").first().click();
+    await card.getByLabel("Find id").fill("7");
+    await card.getByLabel("Find id").press("Enter");
+    await inside(phone.page);
+    await phone.page.setViewportSize({ width: 1280, height: 800 });
+    await inside(phone.page);
+    await phone.page.close();
   });
 
   test("an object is found by its id, and brought into view", async () => {
@@ -118,11 +154,48 @@ suite("the viewer in hands", () => {
     await named("Find id").fill("8");
     await named("Find id").press("Enter");
     await expect.poll(() => camera().target.map(Math.round), { timeout: 20_000 }).toEqual([70, 0, 50]);
-    expect(await panel().locator("section[aria-label=Picked]").textContent()).toMatch(/object8.*second/);
+    expect(await own.page.locator("section[aria-label=Picked]").textContent()).toMatch(/object8.*second/);
     await named("Find id").fill("999");
     await named("Find id").press("Enter");
     await expect.poll(own.messages, { timeout: 20_000 }).toEqual(["fibres.zv has no object 999."]);
     await own.page.getByLabel("Close this message").click();
+  });
+
+  test("layers of different units lie in one space, and each keeps its own units", async () => {
+    const first = { url: "fibres.zv", look: { mark: 5, color: "#ff0000", filter: { object: [7n] } } };
+    const second = { url: "picometres.zv", look: { color: "#00ff00", filter: { object: [8n] } } };
+    const green = ([r, g]: Colour): boolean => g > 120 && r < 30;
+    const inNanometres = { layers: [first, second], camera: FRONT };
+    const thousand = (camera: typeof FRONT) => ({
+      ...camera,
+      target: camera.target.map((at) => 1000 * at) as unknown as typeof FRONT.target,
+      span: 1000 * camera.span,
+    });
+    const inPicometres = { layers: [second, first], camera: thousand(FRONT) };
+    for (const state of [inNanometres, inPicometres, { ...inPicometres, camera: FRONT, unit: "nm" }]) {
+      await own.show(state);
+      expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: expect.toSatisfy(green) });
+      expect(await own.page.locator("#stage svg text").last().textContent()).toBe("20 nm");
+    }
+    await own.show(inNanometres);
+    await named("Keep").selectOption("box");
+    await slide("z from", 36); // cuts away the lower part of the mesh
+    expect(colourAt(await picture(own.page), FRONT, ON_B)).toEqual(GROUND);
+    const above: typeof ON_B = [70, 0, 60];
+    expect(colourAt(await picture(own.page), FRONT, above)).toSatisfy(green);
+    const [, mesh] = JSON.parse(decodeURIComponent(new URL(own.page.url()).hash.slice(1))).layers;
+    expect(mesh.look.clip.min[2]).toBe(36_000); // in its own units, as an export has it
+    await named("Keep").selectOption("off");
+    await settled(own.page);
+    const { x, y } = seenAt(FRONT, above);
+    await own.page.mouse.click(x, y);
+    const picked = own.page.locator("section[aria-label=Picked]");
+    await expect.poll(() => picked.textContent(), { timeout: 20_000 }).toMatch(/picometres\.zv.*object8/);
+    const card = panel().getByLabel("Layer picometres.zv");
+    await card.getByLabel("Find id").fill("8");
+    await card.getByLabel("Find id").press("Enter");
+    await expect.poll(() => camera().target.map(Math.round), { timeout: 20_000 }).toEqual([70, 0, 50]);
+    expect(camera().span).toBeLessThan(80);
   });
 
   test("opacity, subset and visibility", async () => {
@@ -146,6 +219,7 @@ suite("the viewer in hands", () => {
     expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
     await named("Keep").selectOption("slab");
     await slide("Place", 35);
+    expect(await panel().getByLabel("Clip").locator("output").allTextContents()).toEqual(["35 nm", "6 nm"]);
     const drawn = await picture(own.page);
     expect(colourAt(drawn, FRONT, ON_A)).toEqual(GROUND);
     expect(colourAt(drawn, FRONT, ON_B)).toSatisfy(like([0, 0, 255]));
@@ -209,6 +283,16 @@ suite("the viewer in hands", () => {
     await touch("touchEnd", 60);
     await expect.poll(() => camera().span).toBeCloseTo(40, 0);
     await session.detach();
+  });
+
+  test("the last layer that is removed is gone from the address too; what is no address is a sentence", async () => {
+    await start();
+    await named("Remove fibres.zv").click();
+    expect(decodeURIComponent(own.page.url())).toContain('"layers":[]');
+    await named("Address of data").fill("http://[bad");
+    await named("Address of data").press("Enter");
+    await expect.poll(own.messages).toEqual(["http://[bad is no address: one looks like https://host/data.zv."]);
+    await own.page.getByLabel("Close this message").click();
   });
 
   test("light and dark; the address brings back the same picture elsewhere", async () => {

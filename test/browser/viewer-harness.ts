@@ -114,6 +114,7 @@ export interface Viewer {
 export interface Shown {
   readonly layers: readonly { readonly url: string; readonly look?: Look; readonly hidden?: boolean }[];
   readonly camera?: Camera;
+  readonly unit?: string;
   readonly theme?: "dark" | "light";
 }
 

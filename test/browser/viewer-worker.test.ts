@@ -16,6 +16,7 @@ import { memoryStore } from "../../src/store/memory.js";
 import { publishedStreamlines } from "../streamlines.js";
 import { findChromium } from "./chromium.js";
 import { tasksDuring } from "./tasks.js";
+import { makeStore } from "./viewer-data.js";
 import { colourAt, GROUND, picture, type Site, settled, site, viewer } from "./viewer-harness.js";
 
 const chromium = findChromium();
@@ -147,6 +148,24 @@ describe.skipIf(chromium === undefined)("the viewer's worker (needs Chromium on 
     expect(near.level).toBeLessThan(2);
     expect([left.geometries, left.textures, children]).toEqual([0, 0, 0]);
   }, 120_000);
+
+  test("what is mounted together lies in one space, in the unit of the first", async () => {
+    await makeStore(join(data, "near.zv"), "streamlines", "micrometer");
+    await makeStore(join(data, "same.zv"), "mesh", "nanometer", 1000);
+    const told = await embedded("embed", (page) =>
+      page.evaluate(`together("../data/near.zv", "../data/same.zv", "../data/far.zv")`),
+    );
+    const thousandth = [0.001, 0.001, 0.001];
+    expect(told).toMatchObject({
+      unit: "micrometer",
+      layers: [
+        { factor: [1, 1, 1] },
+        { factor: thousandth, scale: thousandth },
+        { factor: [1, 1, 1] }, // without a unit
+      ],
+      bounds: { min: [10, 0, 20], max: [FAR + 2, FAR, FAR] },
+    });
+  }, 60_000);
 
   test.each([
     ["the program is not there", "embed", "/page/nowhere.js"],

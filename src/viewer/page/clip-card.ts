@@ -1,6 +1,6 @@
 /** What is cut away: nothing, what lies outside of a box, or outside of a slab that is thin along one axis. */
 import type { Bounds } from "../../scene/camera.js";
-import { shown } from "../../scene/scale-bar.js";
+import { lengthsIn } from "../../scene/scale-bar.js";
 import { choice, h, slider } from "./dom.js";
 
 type Mode = "off" | "box" | "slab";
@@ -9,7 +9,7 @@ const AXES = ["x", "y", "z"] as const;
 export interface ClipCard {
   readonly element: HTMLElement;
   /** Follows the data, and what an address says; the fields stay as they are where nothing has changed. */
-  update(bounds: Bounds | undefined, clip: Bounds | undefined): void;
+  update(bounds: Bounds | undefined, clip: Bounds | undefined, unit: string | undefined): void;
 }
 
 export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard {
@@ -18,6 +18,7 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
   let mode: Mode = "off";
   let axis = 2;
   let bounds: Bounds | undefined;
+  let unit: string | undefined;
   let box: { min: number[]; max: number[] } = { min: [], max: [] };
   let told = "";
 
@@ -29,7 +30,7 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
     told = key();
     changed(now());
   };
-  const key = (): string => JSON.stringify([bounds, now()]);
+  const key = (): string => JSON.stringify([bounds, now(), unit]);
 
   function show(): void {
     if (bounds === undefined) {
@@ -69,7 +70,7 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
               max: high[k]!,
               step: "any",
               value: box[end][k]!,
-              show: shown,
+              show: lengthsIn(unit, ...low, ...high),
               change(value) {
                 box[end][k] = value;
                 apply();
@@ -100,7 +101,7 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
       },
     );
     if (!(from < to)) return [across];
-    const one = { min: from, max: to, step: "any", show: shown } as const;
+    const one = { min: from, max: to, step: "any", show: lengthsIn(unit, from, to) } as const;
     return [
       across,
       slider("Place", { ...one, value: middle(), change: (value) => place(value, half()) }),
@@ -108,6 +109,7 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
         ...one,
         min: (to - from) / 1000,
         max: to - from,
+        show: lengthsIn(unit, to - from),
         value: 2 * half(),
         change: (value) => place(middle(), value / 2),
       }),
@@ -116,9 +118,10 @@ export function clipCard(changed: (clip: Bounds | undefined) => void): ClipCard 
 
   return {
     element,
-    update(next, clip) {
-      if (JSON.stringify([next, clip]) === told) return;
+    update(next, clip, nextUnit) {
+      if (JSON.stringify([next, clip, nextUnit]) === told) return;
       const kept = mode;
+      unit = nextUnit;
       bounds = next;
       if (clip === undefined || bounds === undefined) mode = "off";
       else {

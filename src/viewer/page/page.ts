@@ -1,6 +1,6 @@
 /** The web page of the viewer: a stage, a panel of controls, and an address that says what is shown. */
-import type { Bounds } from "../../scene/camera.js";
 import type { Source } from "../engine/source.js";
+import { boxToScene } from "../space.js";
 import { type Layer, type LayerLook, nameOf, Stage, type VectorLayer } from "../stage.js";
 import { clipCard } from "./clip-card.js";
 import { h } from "./dom.js";
@@ -23,7 +23,6 @@ const { say, clear } = messagesIn(document.getElementById("messages")!);
 const cards = new Map<Layer, Card>();
 const urls = new Map<Layer, string>();
 let theme: "dark" | "light" = matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark";
-let clip: Bounds | undefined;
 let pending = 0;
 let opening = 0;
 /** Restoring what an address says: counts, so that a later address takes over from an earlier one. */
@@ -36,15 +35,14 @@ const empty = h("div", { className: "empty" });
 const timeline = timelineCard();
 const picked = pickedCard({
   only(layer, id) {
-    layer.object.set({ filter: { object: [id] } });
+    layer.object.set({ filter: { ...layer.object.look.filter, object: [id] } });
     cards.get(layer)?.rebuild();
     touched();
   },
   close: () => stage?.choose(undefined, undefined),
 });
-const clipping = clipCard((next) => {
-  clip = next;
-  for (const { object } of stage?.layers ?? []) object.set({ clip });
+const clipping = clipCard((clip) => {
+  if (stage !== undefined) stage.clip = clip;
   touched();
 });
 
@@ -67,7 +65,8 @@ function start(): Stage | undefined {
 }
 
 async function openUrl(url: string, look: LayerLook = {}, hidden = false): Promise<void> {
-  const address = new URL(url, location.href).href;
+  const address = URL.parse(url, location.href)?.href;
+  if (address === undefined) return say(`${url} is no address: one looks like https://host/data.zv.`);
   await show(() => prepared.whereIs(address), nameOf(address), address, look, hidden);
 }
 
@@ -93,12 +92,12 @@ async function show(
   document.body.ariaBusy = "true";
   tellEmpty(name);
   try {
-    const layer = await stage.add(await find(), name, { clip, ...look });
+    const layer = await stage.add(await find(), name, look);
     if (mine !== restored) return stage.remove(layer);
     layer.object.visible = !hidden;
     if (url !== undefined) urls.set(layer, url);
-    clip ??= look.clip;
-    const actions = { remove, changed: touched, find: findObject, failed: say };
+    if (look.clip !== undefined) stage.clip ??= boxToScene(look.clip, layer.factor);
+    const actions = { remove: removeByHand, changed: touched, find: findObject, failed: say };
     const card = layer.kind === "vectors" ? layerCard(layer, actions) : volumeCard(layer, actions);
     cards.set(layer, card);
     list.append(card.element);
@@ -118,9 +117,13 @@ function remove(layer: Layer): void {
   urls.delete(layer);
   stage?.remove(layer);
   if (layer.kind === "vectors" && layer.object.look.highlight !== undefined) stage?.choose(undefined, undefined);
-  if (stage?.layers.length === 0) clip = undefined;
   tellEmpty();
   touched();
+}
+
+function removeByHand(layer: Layer): void {
+  remove(layer);
+  if (urls.size === 0) history.replaceState(null, "", writeState(stateNow())); // nobody else writes that there is nothing
 }
 
 function tellEmpty(coming?: string): void {
@@ -137,7 +140,7 @@ async function search(layer: VectorLayer, id: bigint): Promise<void> {
     return;
   }
   stage.choose(found, layer);
-  stage.fit(undefined, undefined, found.bounds);
+  stage.fit(undefined, undefined, boxToScene(found.bounds, layer.factor));
 }
 
 function findObject(layer: VectorLayer, id: bigint): void {
@@ -158,7 +161,7 @@ function changed(): void {
     const layers = stage?.layers ?? [];
     for (const card of cards.values()) card.update();
     timeline.update(layers);
-    clipping.update(layers.length === 0 ? undefined : stage?.bounds(), clip);
+    clipping.update(layers.length === 0 ? undefined : stage?.bounds(), stage?.clip, stage?.barUnit);
     view?.update();
     if (urls.size > 0 && opening === 0) history.replaceState(null, "", writeState(stateNow()));
     tellWhetherBusy();
@@ -172,6 +175,7 @@ const stateNow = (): State => ({
     ...(object.visible ? {} : { hidden: true }),
   })),
   camera: stage?.camera,
+  unit: stage?.unit,
   theme,
 });
 
@@ -200,6 +204,7 @@ async function restore(): Promise<void> {
   if (state === undefined) say("The address of this page is damaged: what it should show cannot be read from it.");
   for (const layer of [...(stage?.layers ?? [])]) remove(layer);
   if (state?.theme !== undefined) setTheme(state.theme);
+  if (stage !== undefined) stage.unit = state?.unit;
   if (state?.camera !== undefined && stage !== undefined) stage.camera = state.camera;
   for (const { url, look, hidden } of state?.layers ?? [])
     if (mine === restored) await openUrl(url, look, hidden === true);
@@ -211,17 +216,9 @@ const openings: OpeningActions = {
   files: (files) => void show(async () => files, files.name, undefined, {}, false).catch(say),
   failed: say,
 };
-const sections = [
-  openingForm(openings),
-  preparing,
-  list,
-  picked.element,
-  view?.element,
-  clipping.element,
-  timeline.element,
-];
+const sections = [openingForm(openings), preparing, list, view?.element, clipping.element, timeline.element];
 panel.append(h("h1", {}, "Octavo"), ...sections.flatMap((section) => section ?? []));
-place.append(empty);
+place.append(empty, picked.element);
 setTheme(theme);
 takeDrops(openings);
 addEventListener("keydown", ({ key, defaultPrevented }) => {

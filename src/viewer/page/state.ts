@@ -5,6 +5,8 @@ import type { LayerLook } from "../stage.js";
 export interface State {
   readonly layers: readonly { readonly url: string; readonly look: LayerLook; readonly hidden?: boolean | undefined }[];
   readonly camera?: Camera | undefined;
+  /** In which the camera is; that of the first layer unless told. */
+  readonly unit?: string | undefined;
   readonly theme?: "dark" | "light" | undefined;
 }
 

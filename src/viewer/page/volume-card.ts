@@ -1,6 +1,6 @@
 /** The controls of a volume: where its planes are, which values are black and white, how much is seen through it. */
 import { cssOf, palettes } from "../../scene/palette.js";
-import { shown } from "../../scene/scale-bar.js";
+import { lengthsIn, shown } from "../../scene/scale-bar.js";
 import type { Plane } from "../../scene/slice.js";
 import type { VolumeLayer } from "../stage.js";
 import type { SliceObjectLook } from "../three/slices.js";
@@ -83,7 +83,7 @@ export function volumeCard(layer: VolumeLayer, actions: Pick<CardActions, "remov
       element.ariaBusy = String(object.visible && loading);
       status.textContent = [
         loading ? "loading …" : undefined,
-        level === undefined ? undefined : `level ${level} of ${about.shapes.length}`,
+        level === undefined ? undefined : level === 0 ? "full resolution" : `level ${level}, 0 is full resolution`,
         missing > 0 ? `${missing} damaged ${missing === 1 ? "chunk is" : "chunks are"} missing` : undefined,
       ]
         .filter((part) => part !== undefined)
@@ -109,7 +109,7 @@ function planeFields({ object, about }: VolumeLayer, set: (change: SliceObjectLo
     set({
       planes: places.flatMap((position, axis) => (on[axis] === true ? [{ axis, position } as Plane] : [])),
     });
-  const unit = about.unit === undefined ? "" : ` ${about.unit}`;
+  const show = lengthsIn(about.unit, ...min, ...max);
   const thick = AXES.flatMap((name, k) => (about.shapes[0]![k]! > 1 ? [[name, k] as const] : []));
   const sliders = thick.map(([name, k]) =>
     slider(`Plane at ${name}`, {
@@ -117,7 +117,7 @@ function planeFields({ object, about }: VolumeLayer, set: (change: SliceObjectLo
       max: max[k]!,
       step: "any",
       value: places[k]!,
-      show: (value) => `${shown(value)}${unit}`,
+      show,
       change: (value) => {
         places[k] = value;
         apply();

@@ -39,7 +39,7 @@ export interface Look {
   readonly range?: readonly [number, number] | undefined;
   /** The share of objects that is shown, chosen at random and always the same. */
   readonly subset?: number | undefined;
-  /** Nothing outside of it is shown. */
+  /** Nothing outside of it is shown; in units of the data. */
   readonly clip?: Bounds | undefined;
   readonly filter?: Filter | undefined;
   /** Vertices per pixel. */
@@ -98,7 +98,7 @@ export class VectorObject extends Object3D {
     return this.#look;
   }
 
-  /** Bounds in the space of the scene. */
+  /** What it fills, in units of the data. */
   get bounds(): Bounds {
     return this.engine.bounds;
   }
@@ -126,7 +126,7 @@ export class VectorObject extends Object3D {
     return this.lookWith(view);
   }
 
-  /** As `update`, for who has a view already. */
+  /** As `update`, for who has a view already, in units of the data. */
   lookWith(view: View): Promise<void> {
     this.#view = view;
     this.#take();

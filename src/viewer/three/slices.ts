@@ -26,7 +26,7 @@ import { viewOf } from "./object.js";
 /** How slices look; all of it can be changed later with `set`. */
 export interface SliceObjectLook extends SliceLook {
   readonly opacity?: number | undefined;
-  /** Nothing outside of it is shown; in units of the scene. */
+  /** Nothing outside of it is shown; in units of the volume. */
   readonly clip?: Bounds | undefined;
 }
 
@@ -72,7 +72,6 @@ export class SliceObject extends Object3D {
   readonly engine: SliceStreamer;
   #look: SliceObjectLook;
   #drawn: Drawn[] = [];
-  #factor = 1;
 
   constructor(engine: SliceStreamer, look: SliceObjectLook = {}) {
     super();
@@ -94,20 +93,9 @@ export class SliceObject extends Object3D {
     return this.#look;
   }
 
-  /** Bounds in the space of the scene. */
+  /** What it fills, in units of the volume. */
   get bounds(): Bounds {
-    const { min, max } = this.engine.about.bounds;
-    return { min: scaled(min, this.#factor), max: scaled(max, this.#factor) };
-  }
-
-  /** Units of the scene in one of the volume: 1, or what brings nanometres to where micrometres are drawn. */
-  get factor(): number {
-    return this.#factor;
-  }
-
-  set factor(factor: number) {
-    this.#factor = factor;
-    this.scale.setScalar(factor);
+    return this.engine.about.bounds;
   }
 
   /** Changes how it looks; what is not named stays. */
@@ -120,15 +108,13 @@ export class SliceObject extends Object3D {
 
   /** Draws what has come, and asks for what this camera sees; `height` and `width` are pixels of the screen. */
   update(camera: ThreeCamera, width: number, height: number): Promise<void> {
-    return this.lookWith(viewOf(camera, this.bounds, width, height, this.#look.clip));
+    this.updateWorldMatrix(true, false);
+    return this.lookWith(viewOf(camera, this.bounds, width, height, this.#look.clip, this.matrixWorld));
   }
 
-  /** As `update`, for who has a view already. */
-  lookWith({ camera, clip, ...view }: View): Promise<void> {
-    const by = 1 / this.#factor;
-    const own = { ...camera, target: scaled(camera.target, by), span: camera.span * by };
-    const box = clip && { min: scaled(clip.min, by), max: scaled(clip.max, by) };
-    const looked = this.engine.look({ ...view, camera: own, clip: box });
+  /** As `update`, for who has a view already, in units of the volume. */
+  lookWith(view: View): Promise<void> {
+    const looked = this.engine.look(view);
     this.#draw();
     return looked;
   }
@@ -196,16 +182,12 @@ export class SliceObject extends Object3D {
     material.depthWrite = opacity >= 1;
     const side = (corner: Vector | undefined, far: number): Vector3 =>
       new Vector3(
-        ...([0, 1, 2].map((k) =>
-          corner === undefined ? far : corner[k]! / this.#factor - origin[k]!,
-        ) as unknown as Vector),
+        ...([0, 1, 2].map((k) => (corner === undefined ? far : corner[k]! - origin[k]!)) as unknown as Vector),
       );
     material.uniforms.clipMin!.value = side(clip?.min, -FAR);
     material.uniforms.clipMax!.value = side(clip?.max, FAR);
   }
 }
-
-const scaled = ([x, y, z]: Vector, by: number): Vector => [x * by, y * by, z * by];
 
 function drop({ mesh, texture }: Drawn): void {
   texture.dispose();
