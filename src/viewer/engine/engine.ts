@@ -1,22 +1,25 @@
 /**
  * The streaming engine: a dataset and a camera in, pieces to draw out. It knows neither a screen nor a library that draws.
  *
- * | what                                              | how it is read                                                       |
- * |---------------------------------------------------|----------------------------------------------------------------------|
- * | points and paths in chunks                        | the first picture is one coarse level as `select` answers, then what |
- * |                                                   | the view sees of a finer one, chunk by chunk, nearest first (plan.ts) |
- * | what has links; what lies in no chunks; a filter  | as `select` answers, at the finest level whose answer keeps to the    |
- * |                                                   | budget (answer.ts), then the objects that the view sees at a finer one |
+ * | what                                 | how it is read                                                                    |
+ * |--------------------------------------|-----------------------------------------------------------------------------------|
+ * | chunks                               | the first picture is one coarse level as `select` answers, then what the view sees |
+ * |                                      | of a finer one, chunk by chunk, nearest first (plan.ts)                            |
+ * | what lies in no chunks, or of which  | as `select` answers, at the finest level whose answer keeps to the budget          |
+ * | nobody knows how much it is; filters | (answer.ts), then the objects that the view sees at a finer one                    |
  *
  * A new look ends the requests that it has no use for. A chunk that is damaged is told, once, and the others are shown. What was
- * not seen for longest goes when memory is full. Where a path goes from one chunk to the next, chunks leave out a segment, and the
- * first picture beneath shows it. Points and lines of the first picture stay beneath finer ones, so that nothing is
- * empty while data come; a surface is replaced at once.
+ * not seen for longest goes when memory is full. What was shown stays until what comes instead is there.
+ *
+ * Where a path goes from one chunk to the next, chunks leave out a segment, and the first picture beneath shows it. So points and
+ * paths of the first picture stay beneath finer ones. What has links is complete in each chunk (linked.ts): there the finer
+ * chunks stand instead of the first picture (instead.ts).
  */
 import { OctavoError } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { LevelSource } from "../../model/source.js";
 import type { Schema, VectorDataset } from "../../model/vectors.js";
+import { linkWidthOf } from "../../query/assemble.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
 import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
 import { attributesOf } from "../../scene/dress.js";
@@ -28,7 +31,8 @@ import { boxesAt, shownBoxes } from "./boxes.js";
 import type { Drawing } from "./drawing.js";
 import { type Filter, filterIn, listed } from "./filter.js";
 import { drawnObject } from "./highlight.js";
-import { withoutObjects } from "./instead.js";
+import { refining, withoutObjects } from "./instead.js";
+import { linkedChunks } from "./linked.js";
 import { batchOf, columnsOf, type Dress, firstPlace, grown, type Piece, pieceOf } from "./piece.js";
 import {
   type Boxes,
@@ -84,7 +88,8 @@ export interface Status {
 
 const MEMORY = 256 << 20;
 const TOGETHER = 1 << 16; // vertices of a piece of what is read as a whole
-const MOST = 4; // times the budget, of what is read as a whole
+const MOST = 4; // times the budget, of what is read as a whole or has links: of a surface half is behind the other half
+const VERTEX = 48; // bytes, about, with what joins them
 const UNTOLD = 1 << 19; // vertices, where nobody says how many there are
 
 export class Engine {
@@ -107,6 +112,8 @@ export class Engine {
   #sample: Sample = new Float64Array();
   #base: readonly string[] = [];
   #detail: readonly string[] = [];
+  /** The last detail that was complete: it stays until the next one is. */
+  #shown: readonly string[] = [];
   #work = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #wanted = "";
@@ -117,6 +124,7 @@ export class Engine {
   #finer = "";
   /** What is drawn where finer pieces stand instead of coarse ones. */
   #drawn: readonly Piece[] | undefined;
+  readonly #refine = refining();
   /** How often something was read as a whole. */
   #reads = 0;
   readonly #changed = soonOf(() => {
@@ -152,10 +160,11 @@ export class Engine {
   /** What is to be drawn now. */
   pieces(): Piece[] {
     if (this.#drawn !== undefined) return [...this.#drawn];
-    const detail = this.#detail.flatMap((key) => this.#pieces.get(key) ?? []);
-    const whole = detail.length === this.#detail.length && detail.length > 0;
-    const base = this.form === "triangles" && whole ? [] : this.#base.flatMap((key) => this.#pieces.get(key) ?? []);
-    return this.form === "triangles" && !whole ? base : [...base, ...detail];
+    return this.#at([...this.#base, ...new Set([...this.#shown, ...this.#detail])]);
+  }
+
+  #at(keys: readonly string[]): Piece[] {
+    return keys.flatMap((key) => this.#pieces.get(key) ?? []);
   }
 
   /** The boxes of the chunks that are shown, 6 numbers each, low corner first. */
@@ -191,7 +200,8 @@ export class Engine {
       this.#work.abort();
       this.#pieces.clear();
       this.#damaged.clear();
-      [this.#base, this.#detail, this.#first, this.#schema] = [[], [], undefined, undefined];
+      [this.#base, this.#detail, this.#shown] = [[], [], []];
+      [this.#first, this.#schema] = [undefined, undefined];
       [this.#answer, this.#finer, this.#drawn] = [undefined, "", undefined];
     }
     this.#wanted = "";
@@ -216,19 +226,22 @@ export class Engine {
     this.#leave();
     this.#changed.cancel();
     this.#pieces.clear();
-    [this.#base, this.#detail, this.#drawn] = [[], [], undefined];
+    [this.#base, this.#detail, this.#shown, this.#drawn] = [[], [], [], undefined];
   }
 
   async #see(view: View, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const budget = Math.max(20_000, view.width * view.height * (this.#options.detail ?? BUDGET));
+    const room = this.#memory / 2 / VERTEX; // the first picture and the detail take half each, at most
     this.#setLoading(true);
     await this.#prepare({ signal });
     this.timeline.add("look", { vertices: Math.round(budget) });
     const source = await this.dataset.source(this.#first!.level, { signal });
-    if (this.#options.filter !== undefined || source.scattered === true || source.linkWidth > 0)
-      await this.#seeWhole(view, budget * MOST, signal);
-    else await this.#seeChunks(view, budget, signal);
+    const linked = linkWidthOf(source) > 0;
+    const untold = linked && this.#levels.some(({ vertices }) => vertices === 0);
+    if (this.#options.filter !== undefined || source.scattered === true || untold)
+      await this.#seeWhole(view, Math.min(budget * MOST, room), signal);
+    else await this.#seeChunks(view, linked ? Math.min(budget * MOST, room) : budget, linked, signal);
     this.#setLoading(false);
   }
 
@@ -254,24 +267,30 @@ export class Engine {
   }
 
   /** Chunk by chunk: first the coarse level, all of it, then what is seen of a finer one. */
-  async #seeChunks(view: View, budget: number, signal: AbortSignal): Promise<void> {
+  async #seeChunks(view: View, budget: number, linked: boolean, signal: AbortSignal): Promise<void> {
     const first = this.#first!;
-    if (this.#base.length === 0) await this.#seeFirst(first, signal);
-    if (this.#sample.length === 0) this.#sample = sampleOf(this.#base.flatMap((key) => this.#pieces.get(key) ?? []));
+    if (this.#base.length === 0)
+      await this.#seeFirst(first, linked && this.#levels.length === 1 ? budget : first.vertices || UNTOLD, signal);
+    if (linked) this.#drawn ??= this.#refine(this.#at(this.#base), [], undefined);
+    if (this.#sample.length === 0) this.#sample = sampleOf(this.#at(this.#base));
     const sight = sightOf(view);
     const boxesOf = (level: number) => this.#boxesOf(level, signal);
     const chosen = await levelFor(sight, this.#levels, first, this.#sample, budget, boxesOf);
     if (signal.aborted) return;
     this.#detail = chosen?.chunks.map((chunk) => `${chosen.level}/${chunk}`) ?? [];
     if (chosen !== undefined) await this.#fetch(chosen.level, this.#detail, signal);
+    if (signal.aborted) return;
+    const boxes = chosen && linked ? await boxesOf(chosen.level) : undefined;
+    if (linked) this.#drawn = this.#refine(this.#at(this.#base), this.#at(this.#detail), boxes);
+    this.#shown = this.#detail;
     this.#evict();
     this.#changed.now();
   }
 
   /** The first picture, with what joins its chunks; chunk by chunk where one of them is damaged. */
-  async #seeFirst({ level, vertices }: PlannedLevel, signal: AbortSignal): Promise<void> {
+  async #seeFirst({ level }: PlannedLevel, most: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.#readWhole(level, vertices || UNTOLD, signal);
+      await this.#readWhole(level, most, signal);
     } catch (error) {
       if (signal.aborted || !(error instanceof OctavoError)) throw error;
       const { count } = await this.#boxesOf(level, signal);
@@ -303,15 +322,15 @@ export class Engine {
     const query = seen && part ? filterIn(filter, seen, this.axes, this.dataset.axes.length) : undefined;
     const asked = JSON.stringify([query?.box, most]);
     if (asked === this.#finer) return;
-    const base = this.#basePieces();
+    const base = this.#at(this.#base);
     const level = query && (await this.#levelFor(query, most, shareIn(sampleOf(base), seen!), signal));
     const pieces: Piece[] = [];
     if (level !== undefined && level < coarse)
       for await (const piece of this.#answered(level, query!, signal)) pieces.push(piece);
     if (signal.aborted) return;
-    for (const key of this.#detail) this.#pieces.delete(key);
+    this.#drop(this.#detail);
     for (const piece of pieces) this.#put(piece);
-    this.#detail = pieces.map(({ key }) => key);
+    this.#detail = this.#shown = pieces.map(({ key }) => key);
     this.#drawn = pieces.length === 0 ? undefined : [...withoutObjects(base, pieces, seen!), ...pieces];
     this.#finer = asked;
   }
@@ -321,23 +340,24 @@ export class Engine {
     return answerLevel(asked, query, share, { signal });
   }
 
-  #basePieces(): Piece[] {
-    return this.#base.flatMap((key) => this.#pieces.get(key) ?? []);
-  }
-
   /** All that the filter leaves, instead of what was there before. */
   async #readWhole(level: number, most: number, signal: AbortSignal): Promise<void> {
     const keys: string[] = [];
     let [vertices, truncated] = [0, false];
-    for await (const piece of this.#answered(level, this.#options.filter ?? {}, signal)) {
-      this.#put(piece);
-      keys.push(piece.key);
-      vertices += piece.objects.length;
-      truncated = vertices > 2 * most;
-      if (truncated) break;
+    try {
+      for await (const piece of this.#answered(level, this.#options.filter ?? {}, signal)) {
+        this.#put(piece);
+        keys.push(piece.key);
+        vertices += piece.objects.length;
+        truncated = vertices > 2 * most;
+        if (truncated) break;
+      }
+    } catch (error) {
+      this.#drop(keys);
+      throw error;
     }
-    for (const key of [...this.#base, ...this.#detail]) this.#pieces.delete(key);
-    [this.#detail, this.#drawn, this.#finer] = [[], undefined, ""];
+    this.#drop([...this.#base, ...this.#detail]);
+    [this.#detail, this.#shown, this.#drawn, this.#finer] = [[], [], undefined, ""];
     [this.#base, this.#truncated] = [keys, truncated];
     this.#changed.now();
   }
@@ -374,24 +394,32 @@ export class Engine {
     await this.#read(source, chunks, signal);
   }
 
-  async #read(source: LevelSource, chunks: readonly number[], signal: AbortSignal): Promise<void> {
-    const want = { positions: true, vertex: columnsOf(this.#dress, "vertex"), fragment: [] };
+  /** `apart`: of what has links, without those to chunks that are damaged. */
+  async #read(source: LevelSource, chunks: readonly number[], signal: AbortSignal, apart = false): Promise<void> {
     const left = new Set(chunks);
     const { boxes } = await this.#boxesOf(source.level, signal);
     this.timeline.add("read", { level: source.level, chunks: chunks.length });
     try {
-      for await (const tile of source.tiles(chunks, want, { signal })) {
-        const batch = await batchOf(source, tile, this.#dress, { signal });
+      for await (const { chunk, batch, places } of this.#batches(source, chunks, apart, signal)) {
         if (signal.aborted) return;
-        const corner = [...boxes.subarray(6 * tile.chunk, 6 * tile.chunk + 3)];
+        const corner = [...boxes.subarray(6 * chunk, 6 * chunk + 3)];
         const origin = corner.every(Number.isFinite) ? (corner as unknown as Vector) : middle(this.bounds);
-        this.#put(pieceOf(`${source.level}/${tile.chunk}`, batch, this.axes, origin, this.#dress, tile.chunk));
-        left.delete(tile.chunk);
+        this.#put(pieceOf(`${source.level}/${chunk}`, batch, this.axes, origin, this.#dress, chunk, places));
+        left.delete(chunk);
         this.#changed.soon();
       }
     } catch (error) {
       if (signal.aborted || !(error instanceof OctavoError)) throw error;
-      await this.#readRest(source, [...left], error, signal);
+      await this.#readRest(source, [...left], apart, error, signal);
+    }
+  }
+
+  async *#batches(source: LevelSource, chunks: readonly number[], apart: boolean, signal: AbortSignal) {
+    if (linkWidthOf(source) > 0) return yield* linkedChunks(source, chunks, this.#dress, apart, { signal });
+    const want = { positions: true, vertex: columnsOf(this.#dress, "vertex"), fragment: [] };
+    for await (const tile of source.tiles(chunks, want, { signal })) {
+      const batch = await batchOf(source, tile, this.#dress, { signal });
+      yield { chunk: tile.chunk, batch, places: undefined };
     }
   }
 
@@ -399,15 +427,18 @@ export class Engine {
   async #readRest(
     source: LevelSource,
     left: readonly number[],
+    apart: boolean,
     error: OctavoError,
     signal: AbortSignal,
   ): Promise<void> {
     if (left.length > 1) {
       const half = left.length >> 1;
-      await this.#read(source, left.slice(0, half), signal);
-      await this.#read(source, left.slice(half), signal);
+      await this.#read(source, left.slice(0, half), signal, apart);
+      await this.#read(source, left.slice(half), signal, apart);
       return;
     }
+    // It may be whole itself, and one that it has links to is not.
+    if (linkWidthOf(source) > 0 && !apart) return this.#read(source, left, signal, true);
     for (const chunk of left) this.#damaged.set(`${source.level}/${chunk}`, error);
     this.timeline.add("error", { level: source.level });
     this.#options.onError?.(error);
@@ -427,6 +458,14 @@ export class Engine {
     this.#pieces.set(key, piece);
   }
 
+  #drop(keys: readonly string[]): void {
+    for (const key of keys) this.#pieces.delete(key);
+  }
+
+  get #memory(): number {
+    return this.#options.memory ?? MEMORY;
+  }
+
   #bytes(): number {
     let sum = 0;
     for (const { bytes } of this.#pieces.values()) sum += bytes;
@@ -434,8 +473,8 @@ export class Engine {
   }
 
   #evict(): void {
-    const needed = new Set([...this.#base, ...this.#detail]);
-    let over = this.#bytes() - (this.#options.memory ?? MEMORY);
+    const needed = new Set([...this.#base, ...this.#detail, ...this.#shown]);
+    let over = this.#bytes() - this.#memory;
     for (const [key, { bytes }] of this.#pieces) {
       if (over <= 0) break;
       if (needed.has(key)) continue;

@@ -1,9 +1,12 @@
 /**
  * What is shown finer is left out of what is coarse: lines and faces all of whose ends are shown finer. Those that lead from the one
- * to the other stay, so that there is no gap. Points have nothing between them, and stay.
+ * to the other stay, faces as far as the border (border.ts), so that there is no gap. Points have nothing between them, and stay.
  */
 import type { Bounds } from "../../scene/camera.js";
+import { EITHER, FINER, HERE, toBorder } from "./border.js";
+import { locator } from "./locator.js";
 import type { Piece } from "./piece.js";
+import type { Boxes } from "./plan.js";
 
 /** A piece without the lines or faces of these places in its index; itself, where all stay. */
 export function without(piece: Piece, isLeftOut: (at: number) => boolean): Piece {
@@ -36,4 +39,66 @@ export function withoutObjects(coarse: readonly Piece[], fine: readonly Piece[],
     const ends = form === "lines" ? 2 : 3;
     return without(piece, (at) => index.subarray(at, at + ends).every(isFiner));
   });
+}
+
+/** Gives what is drawn of coarse pieces beside chunks of a finer level, and of chunks beside each other. */
+export type Refine = (coarse: readonly Piece[], fine: readonly Piece[], boxes: Boxes | undefined) => Piece[];
+
+interface Drawn {
+  readonly key: string;
+  readonly drawn: Piece;
+}
+
+function drawnOf(last: WeakMap<Piece, Drawn>, piece: Piece, key: string, make: () => Piece): Piece {
+  const known = last.get(piece);
+  if (known?.key === key) return known.drawn;
+  const drawn = make();
+  last.set(piece, { key, drawn });
+  return drawn;
+}
+
+/** What is as it was the last time is the same piece again. */
+export function refining(): Refine {
+  const [between, coarser] = [new WeakMap<Piece, Drawn>(), new WeakMap<Piece, Drawn>()];
+  let of: Boxes | undefined;
+  let find: ReturnType<typeof locator>;
+
+  /** Of two chunks that have the same link only the first draws it. */
+  const apart = (pieces: readonly Piece[]): Piece[] => {
+    const there = new Set(pieces.map(({ chunk }) => chunk));
+    return pieces.map((piece) => {
+      const { places: of, chunk, index, form } = piece;
+      if (of === undefined) return piece;
+      const before = new Set([...new Set(of)].filter((other) => other < chunk! && there.has(other)));
+      const ends = form === "lines" ? 2 : 3;
+      const isOfOther = (at: number): boolean => {
+        for (let end = at; end < at + ends; end++) if (before.has(of[index[end]!]!)) return true;
+        return false;
+      };
+      return drawnOf(between, piece, [...before].join(), () => without(piece, isOfOther));
+    });
+  };
+
+  return (coarse, fine, boxes) => {
+    const beneath = apart(coarse);
+    if (boxes === undefined || fine.length === 0) return beneath;
+    const shown = new Set(fine.map(({ chunk }) => chunk));
+    const key = fine.map((piece) => piece.key).join();
+    if (boxes !== of) [of, find] = [boxes, locator(boxes)];
+    // What lies in no chunk of the finer level is drawn by those around it.
+    const stateAt = (x: number, y: number, z: number): number => {
+      const chunk = find(x, y, z);
+      return shown.has(chunk) ? FINER : chunk < 0 ? EITHER : HERE;
+    };
+    const around = beneath.map((piece) =>
+      drawnOf(coarser, piece, key, () => {
+        const { positions, origin } = piece;
+        const states = Uint8Array.from({ length: positions.length / 3 }, (_, v) =>
+          stateAt(positions[3 * v]! + origin[0], positions[3 * v + 1]! + origin[1], positions[3 * v + 2]! + origin[2]),
+        );
+        return toBorder(piece, states, stateAt);
+      }),
+    );
+    return [...around, ...apart(fine)];
+  };
 }

@@ -19,6 +19,7 @@ function piece(number: number, count: number, level = 0): Piece {
     objects: new Int32Array(count).fill(-1),
     ids: new BigInt64Array(),
     parts: new Uint32Array(count),
+    places: undefined,
     values: new Float32Array(count).fill(number),
     direct: false,
     radius: undefined,

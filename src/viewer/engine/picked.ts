@@ -24,7 +24,7 @@ export async function pickedOf(
   const position = [0, 1, 2].map((k) => piece.positions[3 * vertex + k]! + piece.origin[k]!) as unknown as Vector;
   const source = await dataset.source(piece.level, options);
   const attributes = new Map<string, string>();
-  if (piece.chunk !== undefined) {
+  if (piece.chunk !== undefined && (piece.places?.[vertex] ?? piece.chunk) === piece.chunk) {
     const { vertex: infos } = await source.schema(options);
     const want = { positions: false, vertex: infos.map(({ name }) => name), fragment: [] };
     for await (const { vertexColumns, parts } of source.tiles([piece.chunk], want, options))

@@ -1,6 +1,6 @@
 /** A tile or a batch as it is drawn: its places, which of them are joined, and by what they are coloured. */
 import type { ReadOptions } from "../../model/dataset.js";
-import type { LevelSource, Tile } from "../../model/source.js";
+import type { LevelSource, ObjectSource, Parts, Tile } from "../../model/source.js";
 import type { Batch } from "../../model/vectors.js";
 import type { Bounds, Vector } from "../../scene/camera.js";
 import { type ColouredDomain, coloured, type Legend } from "../../scene/colouring.js";
@@ -15,6 +15,8 @@ export interface Piece extends Shape {
   /** The chunk that it is, where it is one, and which of its parts each vertex is of: who owns them may not be known yet. */
   readonly chunk: number | undefined;
   readonly parts: Uint32Array;
+  /** The chunk of each vertex, where some are of others: those at which its links end. */
+  readonly places: Int32Array | undefined;
   /** A number for a palette, or (`direct`) a colour, per vertex. */
   readonly values: Float32Array;
   readonly direct: boolean;
@@ -43,6 +45,7 @@ export function pieceOf(
   origin: Vector,
   { colouring, legend, radius: wanted, outline }: Dress,
   chunk?: number,
+  places?: Int32Array,
 ): Piece {
   const batch = outlined(given, axes, outline);
   const shape = shapeOf(batch, axes, origin);
@@ -52,9 +55,9 @@ export function pieceOf(
   const { values, direct } = coloured(batch, shape, colouring, legend);
   const radii = wanted ? batch.vertexColumns.get("radius")?.values : undefined;
   const radius = radii === undefined ? undefined : Float32Array.from(radii as ArrayLike<number>);
-  const arrays = [shape.positions, shape.index, shape.objects, parts, values, ...(radius ? [radius] : [])];
-  const bytes = arrays.reduce((sum, array) => sum + array.byteLength, 8 * shape.ids.length);
-  return { ...shape, key, level: batch.level, chunk, parts, values, direct, radius, bytes };
+  const arrays = [shape.positions, shape.index, shape.objects, parts, values, radius, places];
+  const bytes = arrays.reduce((sum, array) => sum + (array?.byteLength ?? 0), 8 * shape.ids.length);
+  return { ...shape, key, level: batch.level, chunk, parts, places, values, direct, radius, bytes };
 }
 
 /** Bounds that hold a piece as well. */
@@ -77,32 +80,31 @@ export async function batchOf(source: LevelSource, tile: Tile, dress: Dress, opt
   const { level, geometry, dims } = source;
   const { positions, parts, vertexColumns, chunk } = tile;
   const base = { level, geometry, dims, positions, parts, vertexColumns, links: undefined, fragments: undefined };
-  const owned =
-    needsObjects(dress) && source.objects !== undefined
-      ? await ownersOf(source, chunk, parts.length - 1, columnsOf(dress, "object"), options)
-      : { objects: new Int32Array(parts.length - 1).fill(-1), ids: new BigInt64Array(), objectColumns: new Map() };
-  return { ...base, ...owned, chunk: undefined };
+  const count = parts.length - 1;
+  const asked = { chunk: new Int32Array(count).fill(chunk), part: Uint32Array.from({ length: count }, (_, i) => i) };
+  const objects = needsObjects(dress) ? source.objects : undefined;
+  return { ...base, ...(await ownersOf(objects, asked, columnsOf(dress, "object"), options)), chunk: undefined };
 }
 
-/** The object of each part of a chunk, as a row of `ids`; of several the first. */
-async function ownersOf(
-  source: LevelSource,
-  chunk: number,
-  count: number,
+/** The object of each of these parts, as a row of `ids`; of several the first, −1 where nobody is known to own it. */
+export async function ownersOf(
+  objects: ObjectSource | undefined,
+  asked: Parts,
   names: readonly string[],
   options: ReadOptions,
 ): Promise<Pick<Batch, "objects" | "ids" | "objectColumns">> {
-  const asked = { chunk: new Int32Array(count).fill(chunk), part: Uint32Array.from({ length: count }, (_, i) => i) };
-  const owners = await source.objects!.owners(asked, options);
+  const count = asked.part.length;
+  if (objects === undefined)
+    return { objects: new Int32Array(count).fill(-1), ids: new BigInt64Array(), objectColumns: new Map() };
+  const owners = await objects.owners(asked, options);
   const table = Uint32Array.from(new Set(owners.rows)).sort();
   const place = new Map(Array.from(table, (row, i) => [row, i]));
-  const objects = Int32Array.from({ length: count }, (_, part) => {
-    const from = owners.offsets[part]!;
-    return from < owners.offsets[part + 1]! ? place.get(owners.rows[from]!)! : -1;
-  });
   return {
-    objects,
-    ids: await source.objects!.ids(table, options),
-    objectColumns: names.length === 0 ? new Map() : await source.objects!.columns(names, table, options),
+    objects: Int32Array.from({ length: count }, (_, part) => {
+      const from = owners.offsets[part]!;
+      return from < owners.offsets[part + 1]! ? place.get(owners.rows[from]!)! : -1;
+    }),
+    ids: await objects.ids(table, options),
+    objectColumns: names.length === 0 ? new Map() : await objects.columns(names, table, options),
   };
 }
