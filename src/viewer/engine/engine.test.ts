@@ -85,6 +85,30 @@ describe("100,000 streamlines, published", () => {
     for (const { origin } of detail) expect(Math.max(...origin)).toBeLessThan(34);
   });
 
+  test("another colour reads its attribute, and until it is there what was shown stays, with its legend", async () => {
+    const { dataset, metered } = await opened(published);
+    let least = Number.POSITIVE_INFINITY;
+    const engine: Engine = new Engine(dataset, {
+      color: "orientation",
+      onChange() {
+        least = Math.min(least, vertices(engine.pieces()));
+      },
+    });
+    await engine.look(viewOf(close));
+    const [before, { bytesRead }] = [engine.pieces(), metered.counts()];
+    least = Number.POSITIVE_INFINITY;
+    metered.reset();
+    engine.set({ color: "fa" });
+    expect(engine.pieces()).toEqual(before);
+    expect(engine.colouring.by).toBe("orientation");
+    await engine.look(viewOf(close));
+    expect(least).toBe(vertices(before));
+    expect(engine.pieces().map(({ direct }) => direct)).not.toContain(true);
+    expect(vertices(engine.pieces())).toBe(vertices(before));
+    expect([engine.colouring.by, engine.legend.high > 0.5]).toEqual(["attribute", true]);
+    expect(metered.counts().bytesRead).toBeLessThan(bytesRead / 2);
+  });
+
   test("a filter is answered by the finest level at which its answer is not too much, whatever the store has", async () => {
     const { dataset } = await opened(published);
     const engine = new Engine(dataset, { filter: { where: "object_id in (1, 2, 3, 4, 5, 6, 7, 8)" } });

@@ -103,6 +103,9 @@ export class Engine {
   #bounds: Bounds;
   readonly #unbounded: boolean;
   #schema: Schema | undefined;
+  /** Of another colour or part: what was shown before, until what comes instead is there. */
+  #held: { readonly pieces: readonly Piece[]; readonly dress: Dress } | undefined;
+  #dressed = false;
   #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false, outline: undefined };
   #levels: readonly PlannedLevel[] = [];
   #first: PlannedLevel | undefined;
@@ -147,10 +150,10 @@ export class Engine {
     return this.#bounds;
   }
   get colouring(): Colouring {
-    return this.#dress.colouring;
+    return (this.#held?.dress ?? this.#dress).colouring;
   }
   get legend(): Legend {
-    return this.#dress.legend;
+    return (this.#held?.dress ?? this.#dress).legend;
   }
   /** The attributes; undefined before the first look. */
   get schema(): Schema | undefined {
@@ -159,7 +162,8 @@ export class Engine {
 
   /** What is to be drawn now. */
   pieces(): Piece[] {
-    if (this.#drawn !== undefined) return [...this.#drawn];
+    const drawn = this.#held?.pieces ?? this.#drawn;
+    if (drawn !== undefined) return [...drawn];
     return this.#at([...this.#base, ...new Set([...this.#shown, ...this.#detail])]);
   }
 
@@ -198,10 +202,11 @@ export class Engine {
     if ("filter" in change) this.#options = { ...this.#options, filter: listed(change.filter) };
     if ("color" in change || "filter" in change) {
       this.#work.abort();
+      this.#held ??= { pieces: this.pieces(), dress: this.#dress };
       this.#pieces.clear();
       this.#damaged.clear();
       [this.#base, this.#detail, this.#shown] = [[], [], []];
-      [this.#first, this.#schema] = [undefined, undefined];
+      this.#dressed = false;
       [this.#answer, this.#finer, this.#drawn] = [undefined, "", undefined];
     }
     this.#wanted = "";
@@ -215,6 +220,7 @@ export class Engine {
     this.#work.abort();
     this.#work = new AbortController();
     const { signal } = this.#work;
+    if (this.#base.length > 0) this.#held = undefined; // who goes on sees what there is
     this.#running = this.#running
       .then(() => this.#see(view, signal))
       .catch((error: unknown) => this.#failed(error, signal));
@@ -227,6 +233,7 @@ export class Engine {
     this.#changed.cancel();
     this.#pieces.clear();
     [this.#base, this.#detail, this.#shown, this.#drawn] = [[], [], [], undefined];
+    this.#held = undefined;
   }
 
   async #see(view: View, signal: AbortSignal): Promise<void> {
@@ -242,11 +249,12 @@ export class Engine {
     if (this.#options.filter !== undefined || source.scattered === true || untold)
       await this.#seeWhole(view, Math.min(budget * MOST, room), signal);
     else await this.#seeChunks(view, linked ? Math.min(budget * MOST, room) : budget, linked, signal);
+    if (!signal.aborted) this.#release();
     this.#setLoading(false);
   }
 
   async #prepare(options: ReadOptions): Promise<void> {
-    if (this.#schema !== undefined) return;
+    if (this.#dressed) return;
     const described = await Promise.all(
       this.dataset.levels.map(async (own) =>
         own.vertices === undefined ? this.dataset.describe(own.level, options) : own,
@@ -255,7 +263,7 @@ export class Engine {
     this.#levels = plannedLevels(described, this.axes);
     this.#first = firstLevel(this.#levels, Number.POSITIVE_INFINITY);
     const { color } = this.#options;
-    const schema = await this.dataset.schema(this.#first.level, options);
+    const schema = this.#schema ?? (await this.dataset.schema(this.#first.level, options));
     const fallback: Colouring = this.form === "lines" && this.outline === undefined ? { by: "orientation" } : plain;
     this.#dress = {
       colouring: color === undefined ? fallback : colouringOf(color, schema),
@@ -264,6 +272,7 @@ export class Engine {
       outline: this.outline,
     };
     this.#schema = schema;
+    this.#dressed = true;
   }
 
   /** Chunk by chunk: first the coarse level, all of it, then what is seen of a finer one. */
@@ -489,8 +498,15 @@ export class Engine {
     this.#options.onProgress?.(this.status());
   }
 
+  #release(): void {
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    this.#changed.now();
+  }
+
   #failed(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
+    this.#release();
     this.#setLoading(false);
     this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
   }

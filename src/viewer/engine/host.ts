@@ -1,6 +1,7 @@
 /** The worker's side of a dataset that is shown elsewhere: it opens, reads, decodes and packs, and tells what has changed. */
 import type { Schema } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
+import type { Colouring } from "../../scene/colouring.js";
 import { type Channel, connect, type Port } from "../../worker/channel.js";
 import { PortableError } from "../../worker/message.js";
 import { SliceEngine } from "../slices/engine.js";
@@ -16,10 +17,13 @@ export function host(port: Port): void {
   let streamer: LocalStreamer | undefined;
   let slices: SliceEngine | undefined;
   const sliced = sliceReports();
-  let told: { schema?: Schema | undefined; bounds?: Bounds; legend: string; entries: number } = {
-    legend: "",
-    entries: 0,
-  };
+  let told: {
+    schema?: Schema | undefined;
+    colouring?: Colouring;
+    bounds?: Bounds;
+    legend: string;
+    entries: number;
+  } = { legend: "", entries: 0 };
 
   const report = (): void => {
     if (streamer === undefined) return;
@@ -29,12 +33,12 @@ export function host(port: Port): void {
     const news: News = {
       status: streamer.status(),
       bounds: bounds === told.bounds ? undefined : bounds,
-      known: schema === told.schema ? undefined : { schema, colouring },
+      known: schema === told.schema && colouring === told.colouring ? undefined : { schema, colouring },
       legend: seen === told.legend ? undefined : legend,
       entries: timeline.entries(told.entries),
       steps,
     };
-    told = { bounds, schema, legend: seen, entries: timeline.count };
+    told = { bounds, schema, colouring, legend: seen, entries: timeline.count };
     channel.tell(
       "news",
       news,
