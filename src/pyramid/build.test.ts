@@ -125,6 +125,63 @@ describe("points without objects", () => {
   );
 });
 
+describe("objects of one point each", () => {
+  it("are thinned as points are, and keep their ids, attributes and groups", async () => {
+    const next = random(9);
+    const count = 4000;
+    const positions = Float32Array.from({ length: 3 * count }, () => 32 * next());
+    const w = Float32Array.from({ length: count }, () => next());
+    const vertexColumns = columnsOf([info("w", f4), w]);
+    const [plain, owned] = [memoryStore(), memoryStore()];
+    const description = { geometry: "points", dims: 3, chunkShape: 8 } as const;
+    const alone = await createZarrVectors(plain, at, { ...description, objects: false });
+    await alone.add({ positions, vertexColumns });
+    await alone.commit();
+    const writer = await createZarrVectors(owned, at, { ...description, ids: "sparse" });
+    const rows = Array.from({ length: count }, (_, row) => row);
+    const ids = BigInt64Array.from(rows, (row) => 10n ** 15n - 7n * BigInt(row));
+    await writer.add({
+      positions,
+      vertexColumns,
+      parts: Uint32Array.from([...rows, count]),
+      objects: Int32Array.from(rows),
+      ids,
+      objectColumns: columnsOf([info("twice", f4), w.map((value) => 2 * value)]),
+    });
+    writer.groups(
+      [[...ids.filter((_, row) => row % 2 === 0)]],
+      columnsOf([info("name", { kind: "string" }), ["even"]]),
+    );
+    await writer.commit();
+    const reports = [plain, owned].map((store) => buildPyramid(store, at, { levels: 3, error: 4 }));
+    const [one, two] = await Promise.all(reports);
+    const expected = one!.levels.map((level) => ({ ...level, objects: level.vertices }));
+    expect(two!.levels.slice(0, 2)).toEqual(expected.slice(0, 2));
+    expect(two!.levels[2]).toMatchObject({ ...expected[2], error: expect.any(Number) }); // bins larger than chunks
+    expect(await errorsOf(owned)).toEqual([]);
+    const dataset = await openZarrVectors(owned, at);
+    const rowOf = new Map(rows.map((row) => [ids[row]!, row]));
+    for (const level of [1, 2, 3]) {
+      const { positions: found, ids: left, objectColumns } = await levelOf(owned, level);
+      const side = 2 ** (level + 1);
+      const cells = (list: ArrayLike<number>): string[] =>
+        Array.from({ length: list.length / 3 }, (_, v) =>
+          [0, 1, 2].map((axis) => Math.floor(list[3 * v + axis]! / side)).join(),
+        ).sort();
+      expect(cells(found)).toEqual(cells((await levelOf(plain, level)).positions)); // of two in a bin either may stay
+      for (const [i, id] of left.entries()) {
+        const row = rowOf.get(id)!;
+        expect([...found.subarray(3 * i, 3 * i + 3)]).toEqual([...positions.subarray(3 * row, 3 * row + 3)]);
+        expect(objectColumns.get("twice")!.values[i]).toBe(2 * w[row]!);
+      }
+      const members = [...(await dataset.groupMembers(0, level))].sort();
+      expect(members).toEqual([...left].filter((id) => rowOf.get(id)! % 2 === 0).sort());
+    }
+    const { levels } = await buildPyramid(owned, at, { levels: 1, keep: 0.5 });
+    expect(levels[0]!.objects).toBe(count / 2);
+  });
+});
+
 describe("objects that stay", () => {
   it("are the longest, the heaviest, some of every group, or those that reach everywhere", async () => {
     const { store, batch } = await stored("streamlines", 40, true);

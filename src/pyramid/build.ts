@@ -17,7 +17,8 @@ import { inlinePool } from "../worker/inline.js";
 import { chooseObjects } from "./choose.js";
 import { cloudLevel, type Made } from "./cloud.js";
 import { coarseBatch, onlyObjects, thinned } from "./coarsen.js";
-import { type PyramidOptions, planLevels } from "./plan.js";
+import { isCloud, type PyramidOptions, planLevels } from "./plan.js";
+import { chunksOfSingle } from "./single.js";
 
 export type { Choice, PyramidOptions } from "./plan.js";
 
@@ -83,14 +84,16 @@ export async function coarserLevels(
     throw new InvalidInput(
       `${dataset.url} should hold one kind of geometry, found ${dataset.geometries.join(", ") || "none"}`,
     );
-  const plans = await planLevels(dataset, options);
+  const asCloud = await isCloud(dataset, options);
+  const plans = await planLevels(dataset, options, asCloud);
   const chosen = await chooseObjects(dataset, plans, options.by ?? "even", {
     ...reading,
     maxMemory: options.maxMemory,
   });
   const { binShape, chunkShape, vertices: total = 0 } = await dataset.describe(0, reading);
   const finest = await dataset.source(0, reading);
-  const isCloud = geometry === "points" && finest.objects === undefined;
+  const isSingle = asCloud && finest.objects !== undefined;
+  const staying = isSingle && (await dataset.groups(0, reading)).length > 0 ? plans.map(() => new Set<bigint>()) : [];
   // Links name vertices, so only what has none can share them.
   const sharedFragments = finest.linkWidth === 0 && (await dataset.opened.level(0, reading)).sharedFragments;
   const made = plans.map(() => ({ vertices: 0, objects: 0, error: 0 }));
@@ -115,6 +118,8 @@ export async function coarserLevels(
       own.vertices += batch.positions.length / batch.dims;
       own.objects += batch.ids.length;
     }
+    const among = staying[level];
+    if (among !== undefined) for (const id of batch.ids) among.add(id);
     if (batch.positions.length > 0 || batch.ids.length > 0) await writer.add(batch);
   }
   return {
@@ -124,12 +129,13 @@ export async function coarserLevels(
       parent: i,
       sparsity: share / (plans[i - 1]?.share ?? 1),
       method: METHODS[geometry],
-      objects: !isCloud,
+      objects: finest.objects !== undefined,
       sharedFragments,
     })),
     async fill(writers) {
       for (const own of made) [own.vertices, own.objects, own.error] = [0, 0, 0];
-      const clouds = isCloud
+      for (const ids of staying) ids.clear();
+      const clouds = asCloud
         ? plans.map((plan, i) => cloudLevel(plan, chunkShape, options, (coarse, writer) => put(i, coarse, writer)))
         : undefined;
       // Workers are ahead by a batch each; batches are written in their order, whoever is done first.
@@ -138,7 +144,7 @@ export async function coarserLevels(
         for (const [i, coarse] of (await next).entries()) await put(i, coarse, writers[i]!);
       };
       let done = 0;
-      for await (const batch of piecesOf(dataset, options)) {
+      for await (const batch of isSingle ? chunksOfSingle(finest, options) : piecesOf(dataset, options)) {
         if (clouds !== undefined) for (const [i, cloud] of clouds.entries()) await cloud.add(batch, writers[i]!);
         else {
           const next = onAll(batch);
@@ -152,7 +158,7 @@ export async function coarserLevels(
       for (const next of ahead) await write(next);
       for (const [i, writer] of writers.entries()) {
         await clouds?.[i]?.finish(writer);
-        await carryGroups(dataset, chosen[i], writer, options);
+        await carryGroups(dataset, staying[i] ?? chosen[i], writer, options);
       }
     },
     report: () => ({

@@ -1,10 +1,10 @@
 /**
- * A level of points without objects. Where bins are not larger than the chunks that they come from, chunk by chunk; else what
+ * A level of points without objects, or of objects of one point each. Where bins are not larger than the chunks that they come from, chunk by chunk; else what
  * stays of each chunk is held, which is little, and thinned once more in the end.
  */
 import type { VectorLevelWriter } from "../format/zarr-vectors/write/write.js";
 import type { Batch } from "../model/vectors.js";
-import { ColumnsBuilder, roomLike } from "../query/columns.js";
+import { ColumnsBuilder, pickRows, roomLike } from "../query/columns.js";
 import { coarseBatch } from "./coarsen.js";
 import { averaged } from "./mean.js";
 import type { LevelPlan, PyramidOptions } from "./plan.js";
@@ -37,7 +37,10 @@ export function cloudLevel(
     const vertexColumns = attributes === "mean" ? averaged(batch.vertexColumns, found, weights) : coarse.vertexColumns;
     const sums = new Float64Array(found.rows.length);
     for (let point = 0; point < found.bins.length; point++) sums[found.bins[point]!]! += weights[point]!;
-    const own = { ...coarse, parts, objects: Int32Array.of(-1), vertexColumns };
+    const own =
+      batch.ids.length === 0
+        ? { ...coarse, parts, objects: Int32Array.of(-1), vertexColumns }
+        : { ...withObjects(batch, coarse, found.rows), vertexColumns };
     return { made: { batch: own, error: before + found.error }, weights: sums };
   }
   return {
@@ -61,8 +64,56 @@ export function cloudLevel(
         at += own.length;
       }
       const before = held.reduce((most, { made }) => Math.max(most, made.error), 0);
-      const all = { ...first, positions, vertexColumns: columns.done() };
+      const all = {
+        ...first,
+        positions,
+        vertexColumns: columns.done(),
+        ...objectsOf(held.map(({ made }) => made.batch)),
+      };
       await done(thin(all, before, weights).made, writer);
     },
   };
+}
+
+/** The objects of the points that stay: those next to each other that are of one object are its part. */
+function withObjects(batch: Batch, coarse: Batch, rows: ArrayLike<number>): Batch {
+  const owner = new Uint32Array(batch.positions.length / batch.dims);
+  for (let part = 0; part < batch.objects.length; part++)
+    owner.fill(batch.objects[part]!, batch.parts[part], batch.parts[part + 1]);
+  const [staying, parts]: [number[], number[]] = [[], []];
+  for (let i = 0; i < rows.length; i++) {
+    const own = owner[rows[i]!]!;
+    if (staying.at(-1) === own) continue;
+    staying.push(own);
+    parts.push(i);
+  }
+  const ids =
+    batch.ids instanceof BigInt64Array ? new BigInt64Array(staying.length) : new BigUint64Array(staying.length);
+  for (const [i, row] of staying.entries()) ids[i] = batch.ids[row]!;
+  return {
+    ...coarse,
+    parts: Uint32Array.from([...parts, rows.length]),
+    objects: Int32Array.from(staying, (_, i) => i),
+    ids,
+    objectColumns: pickRows(batch.objectColumns, staying),
+  };
+}
+
+/** The objects of several batches as those of one; nothing where there are none. */
+function objectsOf(batches: readonly Batch[]): Partial<Batch> {
+  const count = batches.reduce((sum, { ids }) => sum + ids.length, 0);
+  if (count === 0) return {};
+  const ids = batches[0]!.ids instanceof BigInt64Array ? new BigInt64Array(count) : new BigUint64Array(count);
+  const parts = new Uint32Array(count + 1);
+  const columns = new ColumnsBuilder(count);
+  let [at, vertices] = [0, 0];
+  for (const own of batches) {
+    ids.set(own.ids as BigInt64Array, at);
+    columns.put(own.objectColumns, 0, own.ids.length, at);
+    for (let i = 0; i < own.ids.length; i++) parts[at + i] = vertices + own.parts[i]!;
+    at += own.ids.length;
+    vertices += own.positions.length / own.dims;
+  }
+  parts[count] = vertices;
+  return { ids, parts, objects: Int32Array.from(ids, (_, i) => i), objectColumns: columns.done() };
 }

@@ -11,6 +11,7 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
 import type { VectorDataset } from "../model/vectors.js";
 import type { Pool } from "../worker/pool.js";
+import { areSingle } from "./single.js";
 
 /** What a pyramid shall be. */
 export interface PyramidOptions extends ReadOptions {
@@ -63,7 +64,20 @@ export function checkPyramid({ factor = 2, keep = 1, levels, error }: PyramidOpt
   if (error !== undefined && !(error > 0)) throw new InvalidInput(`the error should be above 0, found ${error}`);
 }
 
-export async function planLevels(dataset: VectorDataset, options: PyramidOptions): Promise<LevelPlan[]> {
+/** Whether what is thinned are points by themselves, evenly in space; else it is object by object. */
+export async function isCloud(dataset: VectorDataset, options: PyramidOptions): Promise<boolean> {
+  if (dataset.geometries[0] !== "points") return false;
+  const source = await dataset.source(0, options);
+  return (
+    source.objects === undefined || areSingle(source, (await dataset.describe(0, options)).vertices ?? -1, options)
+  );
+}
+
+export async function planLevels(
+  dataset: VectorDataset,
+  options: PyramidOptions,
+  thinsPoints?: boolean,
+): Promise<LevelPlan[]> {
   checkPyramid(options);
   const { factor = 2, levels, error } = options;
   const geometry = dataset.geometries[0];
@@ -71,17 +85,17 @@ export async function planLevels(dataset: VectorDataset, options: PyramidOptions
   const source = await dataset.source(0, options);
   const { chunkShape, vertices = 0 } = await dataset.describe(0, options);
   const looked = await look(source, options);
-  const isCloud = geometry === "points" && source.objects === undefined;
+  const asCloud = thinsPoints ?? (await isCloud(dataset, options));
   const spans = dataset.bounds.max.map((high, axis) => high - dataset.bounds.min[axis]!);
   const widest = Math.max(1, ...spans.map((span, axis) => span / chunkShape[axis]!));
-  const first = error ?? (isCloud ? undefined : looked.step / 2);
-  const perLevel = isCloud ? factor ** 2 : (geometry === "mesh" ? factor : Math.sqrt(factor)) / keep;
+  const first = error ?? (asCloud ? undefined : looked.step / 2);
+  const perLevel = asCloud ? factor ** 2 : (geometry === "mesh" ? factor : Math.sqrt(factor)) / keep;
   const wanted = Math.ceil(Math.log(Math.max(1, vertices / ENOUGH)) / Math.log(perLevel));
   const count = levels ?? Math.max(1, Math.min(MOST, wanted));
   const most = 2 ** Math.max(0, Math.ceil(Math.log2(widest)));
   return Array.from({ length: count }, (_, i) => {
     const chunkScale = Math.min(most, 2 ** Math.round((i + 1) * Math.log2(factor)));
-    if (!isCloud) {
+    if (!asCloud) {
       const own = (first || 1) * factor ** i;
       // What it resolves, in bins of which a chunk has a whole number.
       const bin = chunkShape.map(
