@@ -32,6 +32,12 @@ describe("inputs", () => {
     expect(await names("cells/**/?.swc")).toEqual(["deep/y.swc", "x.swc"]);
     expect(await names("cells/*/n1?.swc")).toEqual(["n10.swc"]);
     expect(await names("cells/top.swc", "cells/b")).toEqual(["top.swc", "b/deep/y.swc", "b/x.swc"]);
+    mkdirSync(at("cells/.hidden"));
+    for (const name of ["cells/.top.swc", "cells/.hidden/x.swc"]) writeFileSync(at(name), cell(7));
+    expect(await names("cells/*.swc")).toEqual(["top.swc"]);
+    expect(await names("cells/**/?.swc")).toEqual(["deep/y.swc", "x.swc"]);
+    expect(await names("cells/**")).not.toContain(".top.swc");
+    expect(await names("cells/.*.swc")).toEqual([".top.swc"]);
     await expect(names("cells/*.trk")).rejects.toThrow("nothing is called like");
   });
 });

@@ -67,11 +67,14 @@ async function matching(openLocation: Open, pattern: string, options: Options): 
   return keys.map((key) => fileAt(store, at, key, base, options));
 }
 
+/** As in a shell, names that begin with a dot are only those whose dot is in the pattern. */
 const patternOf = (text: string): RegExp =>
   new RegExp(
-    `^${text.replace(/\*\*\/?|[*?]|[\\^$.|+()[\]{}]/g, (found) => {
-      if (found.startsWith("**")) return found === "**" ? ".*" : "(?:.*/)?";
-      return found === "*" ? "[^/]*" : found === "?" ? "[^/]" : `\\${found}`;
+    `^${text.replace(/\*\*\/?|[*?]|[\\^$.|+()[\]{}]/g, (found, at: number) => {
+      const shown = at === 0 || text[at - 1] === "/" ? "(?!\\.)" : "";
+      if (found === "**/") return "(?:(?!\\.)[^/]*/)*";
+      if (found === "**") return `${shown}(?:(?!/\\.).)*`;
+      return found === "*" ? `${shown}[^/]*` : found === "?" ? `${shown}[^/]` : `\\${found}`;
     })}$`,
   );
 
