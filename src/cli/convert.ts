@@ -26,7 +26,7 @@ import { createPool } from "../worker/pool.js";
 import { choice, count, flag, flagOr, nearest, shape, size, sizes, text, type Values, value } from "./args.js";
 import { levelOf } from "./array-level.js";
 import { explainConversion } from "./convert-plan.js";
-import { countsText, queryOf, refuse, selectionOptions } from "./get-vectors.js";
+import { countsText, ifThere, queryOf, refuse, selectionOptions } from "./get-vectors.js";
 import { bytesText, counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { levelsTable, pyramidOptions } from "./pyramid.js";
@@ -142,18 +142,20 @@ export const convert = verb({
       onProgress: progress.update,
       onNote: output.remark,
     };
-    if (given["dry-run"]) return (await explainConversion(source.opened, to, work, session)) ? 0 : 2;
-    const report =
-      to === "-"
-        ? await toStdout(source.opened, { ...work, onBad }, session)
-        : await convertTo(isMany(source.opened) ? sources : source.opened, to, { ...work, pool: createPool() });
-    progress.end();
-    const told = skipped.length > 0 ? withSkipped(report, skipped) : report; // of many files, it is in the report already
-    if (output.json && to !== "-") output.document({ ...told, ...source.forbidden() });
-    else tell(told, to, to === "-" ? output.remark : output.line, output);
-    for (const problem of told.skipped ?? []) output.remark(`skipped ${problem}`);
-    remarkForbidden(source, output);
-    return 0;
+    return ifThere(given, session, async () => {
+      if (given["dry-run"]) return (await explainConversion(source.opened, to, work, session)) ? 0 : 2;
+      const report =
+        to === "-"
+          ? await toStdout(source.opened, { ...work, onBad }, session)
+          : await convertTo(isMany(source.opened) ? sources : source.opened, to, { ...work, pool: createPool() });
+      progress.end();
+      const told = skipped.length > 0 ? withSkipped(report, skipped) : report; // of many files, it is in the report already
+      if (output.json && to !== "-") output.document({ ...told, ...source.forbidden() });
+      else tell(told, to, to === "-" ? output.remark : output.line, output);
+      for (const problem of told.skipped ?? []) output.remark(`skipped ${problem}`);
+      remarkForbidden(source, output);
+      return 0;
+    });
   },
 });
 

@@ -77,10 +77,10 @@ export async function getVectors(
   target: Target,
   session: Session,
 ): Promise<ExitCode> {
-  try {
+  return ifThere(given, session, async () => {
     const parametric = await dataset.parametric?.({ signal: session.signal });
     if (given.geometry === "parametric" || (parametric !== undefined && isNothingElse(dataset, given)))
-      return await getParametric(parametric, given, target, session);
+      return getParametric(parametric, given, target, session);
     const selection = dataset.select(queryOf(given));
     if (given.plan) await tellPlan(selection, given, session);
     else if (given.count) await tellCount(selection, session);
@@ -92,10 +92,20 @@ export async function getVectors(
     if (parametric !== undefined && given.geometry === undefined)
       session.output.remark(`note: there are parametric objects as well; --geometry parametric has them`);
     return 0;
+  });
+}
+
+/** Does some work; where an id that was asked for by name is not there, that is exit code 1. */
+export async function ifThere(
+  { object, group }: Pick<Given, "object" | "group">,
+  { output }: Session,
+  work: () => Promise<ExitCode>,
+): Promise<ExitCode> {
+  try {
+    return await work();
   } catch (error) {
-    const named = (given.object ?? given.group) !== undefined;
-    if (!named || !(error instanceof NotFound)) throw error;
-    session.output.remark(`octavo: ${error.message}`);
+    if ((object ?? group) === undefined || !(error instanceof NotFound)) throw error;
+    output.remark(`octavo: ${error.message}`);
     return 1;
   }
 }

@@ -91,6 +91,17 @@ describe("convert, of geometry", () => {
     expect(existsSync(join(folder, "no"))).toBe(false);
   });
 
+  it.each([
+    [["--object", "12345"], "none.zarrvectors", "level 0 has no object 12345"],
+    [["--object", "12345", "--dry-run"], "none.zarrvectors", "level 0 has no object 12345"],
+    [["--group", "3"], "none.csv", "level 0 has no group 3"],
+  ])("%j, which is not there, ends with 1 as in get", async (query, name, message) => {
+    const out = join(folder, name);
+    const { code, stderr } = await octavo(["convert", store("v0.9.2/points_sparse_ids"), out, ...query]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `octavo: ${message}\n` });
+    expect(existsSync(out)).toBe(false);
+  });
+
   it("keeps what is there, and refuses arrays for geometry", async () => {
     const out = join(folder, "twice.zarrvectors");
     expect((await octavo(["convert", store("v0.3/lines_3d"), out])).code).toBe(0);
