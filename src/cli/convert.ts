@@ -29,7 +29,7 @@ import { explainConversion } from "./convert-plan.js";
 import { countsText, ifThere, queryOf, refuse, selectionOptions } from "./get-vectors.js";
 import { bytesText, counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
-import { levelsTable, pyramidOptions } from "./pyramid.js";
+import { levelsTable, pyramidGiven, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
 import { findSource, remarkForbidden, skipOption, skipping, sourceOptions } from "./source.js";
 import { columnOptions, tableOf } from "./table-options.js";
@@ -250,8 +250,8 @@ function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions
 
 /** What coarser levels shall be; undefined where there shall be none. */
 function levelsOf(given: Values<typeof options>): PyramidOptions | undefined {
-  const { pyramid, factor, error, keep, by } = given;
-  if (pyramid !== undefined) return { levels: pyramid === true ? undefined : pyramid, factor, error, keep, by };
+  const { pyramid } = given;
+  if (pyramid !== undefined) return { levels: pyramid === true ? undefined : pyramid, ...pyramidGiven(given) };
   const wrong = Object.keys(pyramidOptions).find((name) => given[name as keyof typeof pyramidOptions]); // 0 means nothing in any
   if (wrong !== undefined) throw new InvalidInput(`--${wrong} is for coarser levels: add --pyramid`);
   return undefined;

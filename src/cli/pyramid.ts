@@ -2,9 +2,9 @@
 import { InvalidInput } from "../errors.js";
 import type { ZarrVectors } from "../format/zarr-vectors/index.js";
 import { buildPyramid, type PyramidLevel } from "../pyramid/build.js";
-import { type Choice, planLevels } from "../pyramid/plan.js";
+import { type Choice, type PyramidOptions, planLevels } from "../pyramid/plan.js";
 import { createPool } from "../worker/pool.js";
-import { choice, count, flag, number, size, value } from "./args.js";
+import { choice, count, flag, number, size, type Values, value } from "./args.js";
 import { countText, table } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, sourceOptions } from "./source.js";
@@ -22,8 +22,22 @@ export const pyramidOptions = {
     `which objects stay on coarser levels: ${CHOICES.join(", ")} or weight:NAME, an attribute (default even)`,
     byWhat,
   ),
+  "thinned-attributes": choice(
+    ["pick", "mean"],
+    "of points on coarser levels: of the one that stays (default), or the mean of all that it is for",
+  ),
   "cross-links": flag("links from every vertex to the one that stands for it on the next level, and back"),
 };
+
+/** What these options say, by the names of the library. */
+export const pyramidGiven = (given: Values<typeof pyramidOptions>): PyramidOptions => ({
+  factor: given.factor,
+  error: given.error,
+  keep: given.keep,
+  by: given.by,
+  attributes: given["thinned-attributes"],
+  crossLinks: given["cross-links"],
+});
 
 function byWhat(given: string): Choice {
   if (given.startsWith("weight:")) return { weight: given.slice(7) };
@@ -39,10 +53,7 @@ export const pyramid = verb({
     json: sourceOptions.json,
     levels: value("N", "how many coarser levels (default: until about 65,000 vertices are left)", count),
     ...pyramidOptions,
-    attributes: choice(
-      ["pick", "mean"],
-      "of points: of the one that stays (default), or the mean of all that it is for",
-    ),
+    attributes: choice(["pick", "mean"], "a shorter name for --thinned-attributes"),
     "max-memory": value("SIZE", "how much may be held at once (default 512M)", size),
     progress: progressOption,
     "dry-run": flag("say what the levels would be, and write nothing"),
@@ -60,16 +71,13 @@ export const pyramid = verb({
         where: url!,
         hint: "Convert it first: octavo convert.",
       });
-    const { levels, factor, error, keep, by, attributes, "max-memory": maxMemory, "cross-links": crossLinks } = given;
+    const { levels, attributes, "thinned-attributes": thinned = attributes, "max-memory": maxMemory } = given;
+    if (attributes !== undefined && attributes !== thinned)
+      throw new InvalidInput("--attributes and --thinned-attributes are the same, and differ: give one of them");
     const options = {
+      ...pyramidGiven({ ...given, "thinned-attributes": thinned }),
       levels,
-      factor,
-      error,
-      keep,
-      by,
-      attributes,
       maxMemory,
-      crossLinks,
       signal,
       onProgress: progress.update,
       pool: createPool(),

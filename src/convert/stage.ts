@@ -72,7 +72,7 @@ export async function inStage(
   if (part !== undefined) return partly(place, before, part, goesOn, work);
   if (finish === true) return ended(place, await finished(place, before, unseen), last);
   if (goesOn) return ended(place, await resumed(place, before, work), last);
-  return anew(place, work);
+  return (last ?? same)(await anew(place, work));
 }
 
 const same = async (report: ConvertReport): Promise<ConvertReport> => report;

@@ -1,5 +1,5 @@
 /** `octavo convert` on geometry, as a user runs it. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -89,6 +89,28 @@ describe("convert, of geometry", () => {
     const dry = await octavo(["convert", from, join(folder, "no"), "--pyramid", "--dry-run"]);
     expect(dry.stdout).toMatch(/coarser levels would be built of it\nnothing was written\n$/);
     expect(existsSync(join(folder, "no"))).toBe(false);
+  });
+
+  it("builds the levels that octavo pyramid builds: with means of attributes and links between them", async () => {
+    const [table, once, twice] = ["grid.csv", "once.zv", "twice.zv"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const rows = Array.from({ length: 20 }, (_, i) => `${i % 4},${Math.floor(i / 4)},0,${i}.5`);
+    writeFileSync(table, ["x,y,z,v", ...rows, ""].join("\n"));
+    const mean = ["--error", "4", "--thinned-attributes", "mean", "--cross-links"];
+    expect((await octavo(["convert", table, once, "--pyramid=1", ...mean])).code).toBe(0);
+    expect((await octavo(["convert", table, twice])).code).toBe(0);
+    const both = await octavo(["pyramid", twice, ...mean, "--attributes", "pick"]);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("give one of them") });
+    const short = ["--error", "4", "--attributes", "mean", "--cross-links"];
+    expect((await octavo(["pyramid", twice, "--levels", "1", ...short])).code).toBe(0);
+    const coarse = async (path: string) => (await octavo(["get", path, "--level", "1", "--to", "csv", "-q"])).stdout;
+    expect(await coarse(once)).toBe("x,y,z,v\n1,1,0,7.5\n3,1,0,9.5\n1,4,0,17.5\n3,4,0,19.5\n");
+    expect(await coarse(twice)).toBe(await coarse(once));
+    for (const path of [once, twice])
+      for (const links of ["0/links/+1", "1/links/-1"]) expect(existsSync(join(path, links))).toBe(true);
   });
 
   it.each([
