@@ -15,6 +15,7 @@ import {
   volumeOptions,
 } from "../convert/options.js";
 import { publishedAs } from "../convert/precomputed/index.js";
+import { sliced } from "../convert/slice.js";
 import { type Tracts, tractsOf } from "../convert/tracts.js";
 import { refuseGroup } from "../convert/tree.js";
 import { keepsChunks } from "../convert/vectors.js";
@@ -47,7 +48,8 @@ export async function explainConversion(
   const there = target === "-" ? undefined : await matchAt(target, signal);
   const kind = fileKind(target, given.to);
   const many = Array.isArray(source) ? (source as readonly Input[]) : undefined;
-  const dataset = source as Dataset;
+  const whole = source as Dataset;
+  const dataset = many === undefined && whole.kind === "array" ? sliced(whole, given.slice) : whole;
   levelsWanted(target, holdsLevels(source, target, given), given.pyramid, {});
   const tracts = await tractsOf(openLocation, { ...given, signal });
   const isPart = [given.query, given.attributes, tracts].some((asked) => asked !== undefined);

@@ -31,6 +31,7 @@ import { bytesText, counted, countText, type Output } from "./output.js";
 import { progressOption } from "./progress.js";
 import { levelsTable, pyramidGiven, pyramidOptions } from "./pyramid.js";
 import { heldBack, openSink } from "./sink.js";
+import { sliceOption, toRegion } from "./slice.js";
 import { findSource, remarkForbidden, skipOption, skipping, sourceOptions } from "./source.js";
 import { columnOptions, tableOf } from "./table-options.js";
 import { tractOptions, tractsGiven } from "./tract-options.js";
@@ -89,6 +90,7 @@ const options = {
   ),
   level: value("N", "of several levels or scales this one (default: all; of arrays 0, the finest)", count),
   ...selection,
+  ...sliceOption,
   ...columnOptions,
   ...tractOptions,
   ascii: flag("of files that can be either: text, not binary"),
@@ -213,12 +215,21 @@ function partOf(given: Values<typeof options>): Query | undefined {
   return Object.values(query).some((asked) => asked !== undefined) ? query : undefined;
 }
 
+/** What it is, for people. */
+const named = (opened: Opened): [where: string, what: string] => {
+  if (isMany(opened)) return ["a list of files", "no array"];
+  return [opened.url, opened.kind === "array" ? "an array" : opened.kind === "group" ? "a group" : "geometry"];
+};
+
 function wanted(given: Values<typeof options>, opened: Opened): ConvertToOptions {
   const isArray = !isMany(opened) && opened.kind !== "vectors";
-  if (isArray) refuse(given, Object.keys(selection), opened.url, opened.kind === "array" ? "an array" : "a group");
+  if (isArray) refuse(given, Object.keys(selection), ...named(opened));
+  const isOne = !isMany(opened) && opened.kind === "array";
+  if (!isOne) refuse(given, Object.keys(sliceOption), ...named(opened));
   return {
     as: given.as,
     table: tableOf(given),
+    slice: isOne && given.slice !== undefined ? toRegion(given.slice, opened.shape.length) : undefined,
     query: isArray ? undefined : partOf(given),
     attributes: given.attributes,
     ...tractsGiven(given),

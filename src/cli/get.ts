@@ -20,7 +20,7 @@ import { getVectors, refuse, vectorOptions } from "./get-vectors.js";
 import { bytesText, countText } from "./output.js";
 import { progressOption } from "./progress.js";
 import { openSink } from "./sink.js";
-import { parseSlice, toRegion } from "./slice.js";
+import { sliceOption, toRegion } from "./slice.js";
 import { findPlace, findSource, type Place, remarkForbidden, skipOption, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
 import { type ArrayText, csvText, jsonText } from "./text.js";
@@ -47,11 +47,7 @@ const BLOCK = 64 << 20; // bytes of elements in memory at a time
 const PIECE = 16 << 20; // bytes of a raw value at a time
 
 const arrayOptions = {
-  slice: value(
-    "SLICE",
-    "of an array: an index or start:stop:step per axis, as in Python: 0:10,:,5 (default: all of it)",
-    parseSlice,
-  ),
+  ...sliceOption,
   "max-memory": value("SIZE", "of an array: elements in memory at a time (default 64M)", size),
 };
 

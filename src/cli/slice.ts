@@ -1,8 +1,17 @@
 /** `--slice 0:10,:,5`: Python's slices as text. */
 import { InvalidInput } from "../errors.js";
 import type { AxisSelection, Region } from "../model/array.js";
+import { value } from "./args.js";
 
 type Part = AxisSelection | "rest";
+
+export const sliceOption = {
+  slice: value(
+    "SLICE",
+    "of an array: an index or start:stop:step per axis, as in Python: 0:10,:,5 (default: all of it)",
+    parseSlice,
+  ),
+};
 
 /** One entry per axis, "..." for as many whole axes as are left. */
 export function parseSlice(text: string): readonly Part[] {

@@ -33,6 +33,7 @@ import {
   vectorOptions,
   volumeOptions,
 } from "./options.js";
+import { refuseSlice, sliced } from "./slice.js";
 import type { Tracts } from "./tracts.js";
 import { convertTree } from "./tree.js";
 import { convertVectors } from "./vectors.js";
@@ -71,6 +72,7 @@ export function converter(
     target: string,
     {
       query: part,
+      slice,
       attributes,
       ascii,
       onBad,
@@ -90,6 +92,7 @@ export function converter(
     const sharing = { resume: resume || undefined, part: share, finish: finish || undefined };
     const opened = await openedFrom(source, reading);
     const [dataset, query] = "batches" in opened ? [opened.dataset, opened.query] : [opened, part];
+    refuseSlice(dataset, slice);
     const levels = levelsWanted(target, holdsLevels(dataset, target, options), pyramid, options);
     // Of what is written in parts, coarser levels come when all are there. Links between levels come when anybody can see them.
     const [early, late] = share === undefined && finish !== true ? [levels, undefined] : [undefined, levels];
@@ -109,6 +112,7 @@ export function converter(
         const job = await jobOf(openLocation, dataset, {
           ...options,
           query,
+          slice,
           attributes,
           pyramid,
           skipBad: onBad && true,
@@ -139,7 +143,7 @@ export function converter(
     }
     if (kind?.id === "npy" && !isMany(dataset) && dataset.kind === "array") {
       const { convertToNpy } = await import("./npy.js");
-      return convertToNpy(dataset, await sinkAt(openLocation, target, options), options);
+      return convertToNpy(sliced(dataset, slice), await sinkAt(openLocation, target, options), options);
     }
     if (kind !== undefined) {
       const data = await feed();
@@ -162,7 +166,7 @@ export function converter(
       throw new Unsupported(`${target} cannot be written in parts with coarser scales, which are made of all of it`, {
         where: target,
       });
-    const report = await inStore(({ store, at }) => convertInto(dataset, store, at, options, early));
+    const report = await inStore(({ store, at }) => convertInto(dataset, store, at, { ...options, slice }, early));
     if (share === undefined) await linked?.();
     return report;
   };
@@ -283,7 +287,7 @@ async function convertInto(
   dataset: Dataset,
   store: Store,
   at: Prefix,
-  options: ConvertToOptions,
+  { slice, ...options }: ConvertToOptions,
   pyramid?: PyramidOptions,
 ): Promise<ConvertReport> {
   if (dataset.kind === "vectors" && options.to === "precomputed") {
@@ -295,10 +299,11 @@ async function convertInto(
     return (await convertTree(treeOf(dataset), store, at, arrayOptions(dataset, options))).report;
   const lost = levelsLost(dataset);
   refuseLosses(options, lost);
+  const part = sliced(dataset, slice);
   const report =
     options.to === "precomputed"
-      ? await convertVolume(dataset, store, at, volumeOptions(dataset, options))
-      : (await convertArray(dataset, store, at, arrayOptions(dataset, options))).report;
+      ? await convertVolume(part, store, at, volumeOptions(dataset, options))
+      : (await convertArray(part, store, at, arrayOptions(dataset, options))).report;
   report.losses.push(...lost);
   return report;
 }

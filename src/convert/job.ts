@@ -28,7 +28,18 @@ export interface Job {
 const SHAPING = [
   ...(["as", "to", "formatVersion", "dtype", "ids", "codecs", "chunkShape", "shardShape", "separator"] as const),
   ...(["kind", "keepTypes", "encoding", "sharded", "scales", "resolution", "query", "attributes", "skipBad"] as const),
-  ...(["reference", "invalid", "include", "exclude", "endsOnly", "attach", "pyramid", "table", "merge"] as const),
+  ...([
+    "reference",
+    "invalid",
+    "include",
+    "exclude",
+    "endsOnly",
+    "attach",
+    "pyramid",
+    "table",
+    "merge",
+    "slice",
+  ] as const),
 ];
 
 type Options = ConvertToOptions & Pick<ManyOptions, "merge"> & { readonly table?: unknown };

@@ -2,6 +2,7 @@
 import { Unsupported } from "../errors.js";
 import { targets } from "../format/interchange/kinds.js";
 import type { WritableVersion } from "../format/zarr/index.js";
+import type { Region } from "../model/array.js";
 import type { Dataset } from "../model/dataset.js";
 import type { Query } from "../model/vectors.js";
 import type { OpenOptions } from "../open.js";
@@ -39,6 +40,8 @@ export interface ConvertToOptions
   readonly to?: keyof typeof TARGETS | "zarr-vectors" | "precomputed" | "ptree" | (string & {}) | undefined;
   /** Of geometry: the part that is converted, as a selection says it as well. */
   readonly query?: Query | undefined;
+  /** Of an array: the part that is converted, as `read` takes it; an axis that is picked by one index is gone. */
+  readonly slice?: Region | undefined;
   /** Of Zarr Vectors: its coarser levels are built as well, when level 0 is there; what they shall be. */
   readonly pyramid?: PyramidOptions | true | undefined;
   /** Objects and inputs that are damaged are left out, and told as `skipped`; without it the first one is an error. */

@@ -32,7 +32,7 @@ export interface Target {
   readonly losses: readonly string[];
 }
 
-const DIMENSIONS = "_ARRAY_DIMENSIONS";
+export const DIMENSIONS = "_ARRAY_DIMENSIONS";
 const NULL_FILL = "octavo:fill_value_was_null";
 
 /** `source.meta` is there for Zarr arrays; other arrays have no chain to keep. */
@@ -149,7 +149,7 @@ function carryOver(
   return { attributes: version === 0 ? attributes : strict(attributes, losses), dimensionNames, fillIsNull };
 }
 
-const isNames = (value: Json | undefined, rank: number): value is readonly string[] =>
+export const isNames = (value: Json | undefined, rank: number): value is readonly string[] =>
   Array.isArray(value) && value.length === rank && value.every((name) => typeof name === "string");
 
 /** Attributes as strict JSON can hold them. */

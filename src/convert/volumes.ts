@@ -52,7 +52,9 @@ export interface ConvertVolumeOptions extends ReadOptions, Strictness {
 }
 
 const MEMORY = 256 << 20;
-/** Names that axes go by, by the axis of a volume. */
+/** The axes of a volume. */
+export const AXES = ["x", "y", "z", "channel"] as const;
+/** Names that they go by. */
 const NAMES = [["x"], ["y"], ["z"], ["channel", "channels", "c"]];
 
 /** What the array becomes, and what of it the volume does not keep. */
@@ -97,24 +99,30 @@ function asTriple(given: readonly number[] | undefined, what: string): Triple | 
   throw new InvalidInput(`the ${what} of a volume should be three numbers, for x, y and z, found [${given}]`);
 }
 
-const numbersOf = (value: Json | undefined): Triple | undefined =>
+export const numbersOf = (value: Json | undefined): Triple | undefined =>
   Array.isArray(value) && value.length === 3 && value.every((entry) => typeof entry === "number")
     ? (value as unknown as Triple)
     : undefined;
 
-function axesOf({ shape, dimensionNames, url }: ArrayDataset, losses: string[]): (number | undefined)[] {
+/** For x, y, z and channel, the axis of an array; undefined where it has none. */
+export function spatialAxes({ shape, dimensionNames }: ArrayDataset): (number | undefined)[] {
   const names = shape.map((_, axis) => dimensionNames?.[axis]?.toLowerCase());
   const named = NAMES.map((known) => names.findIndex((name) => name !== undefined && known.includes(name)));
-  const axes = named.some((axis) => axis >= 0)
+  return named.some((axis) => axis >= 0)
     ? named.map((axis) => (axis < 0 ? undefined : axis))
     : NAMES.map((_, axis) => (axis < shape.length ? axis : undefined));
+}
+
+function axesOf(source: ArrayDataset, losses: string[]): (number | undefined)[] {
+  const { shape, dimensionNames, url } = source;
+  const axes = spatialAxes(source);
   shape.forEach((length, axis) => {
     if (axes.includes(axis)) return;
     const name = dimensionNames?.[axis] ?? `${axis}`;
     if (length !== 1)
       throw new Unsupported(`${url} has the axis ${name} of ${length}, and a volume has only x, y, z and channel`, {
         where: url,
-        hint: "Convert one index of it at a time, or name its axes.",
+        hint: "Convert one index of it at a time, with the option slice, or name its axes.",
       });
     losses.push(`the axis ${name}, of length 1`);
   });

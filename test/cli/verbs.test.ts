@@ -191,6 +191,22 @@ describe("convert", () => {
     }
   });
 
+  test("--slice, the part that get has", async () => {
+    const from = join(golden, "v3/gzip");
+    const slice = ["--slice", "::-3,...,5:150"];
+    const [got, npy, out] = [join(folder, "got.npy"), join(folder, "slice.npy"), join(folder, "slice.zarr")];
+    expect(await octavo(["get", from, ...slice, "-o", got])).toMatchObject({ code: 0 });
+    expect(await octavo(["convert", from, npy, ...slice])).toMatchObject({ code: 0 });
+    expect(readFileSync(npy).equals(readFileSync(got))).toBe(true);
+    const dry = await octavo(["convert", from, out, ...slice, "--dry-run"]);
+    expect(dry.stdout).toMatch(/chunks 34 × 130, .*\n {2}chunks are decoded and encoded again\n/);
+    expect(await octavo(["convert", from, out, ...slice])).toMatchObject({ code: 0 });
+    await octavo(["get", out, "-o", `${out}.npy`]);
+    expect(readFileSync(`${out}.npy`).equals(readFileSync(got))).toBe(true);
+    const group = await octavo(["convert", join(golden, "v3/group_consolidated"), join(folder, "no"), ...slice]);
+    expect(group).toMatchObject({ code: 2, stderr: expect.stringMatching(/--slice has no meaning for .* a group/) });
+  });
+
   test("what cannot be is a wrong call, also as a --dry-run, and leaves nothing behind", async () => {
     const [from, out] = [join(golden, "v3/gzip"), join(folder, "never.zarr")];
     for (const dry of [[], ["--dry-run"]]) {
