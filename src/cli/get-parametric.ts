@@ -18,7 +18,7 @@ import type { Session } from "./verb.js";
 /** What may be asked of them. */
 interface Asked {
   readonly object: readonly bigint[] | undefined;
-  readonly group: readonly number[] | undefined;
+  readonly group: readonly (number | string)[] | undefined;
   readonly limit: number | undefined;
 }
 
@@ -26,10 +26,10 @@ interface Asked {
 export function chosenOf({ objects, groups }: Parametric, { object, group, limit }: Asked): readonly number[] {
   const strange = object?.find((id) => id < 0n || id >= BigInt(objects.length));
   if (strange !== undefined) throw new NotFound(`there is no parametric object ${strange}`);
-  const nowhere = group?.find((number) => number >= groups.length);
+  const nowhere = group?.find((number) => groups[number as number] === undefined); // they have no names
   if (nowhere !== undefined) throw new NotFound(`there is no group ${nowhere} of parametric objects`);
   const named = object && new Set(object.map(Number));
-  const members = group && new Set(group.flatMap((number) => groups[number]!.map(Number)));
+  const members = group && new Set(group.flatMap((number) => groups[number as number]!.map(Number)));
   return objects
     .map((_, id) => id)
     .filter((id) => named === undefined || named.has(id))

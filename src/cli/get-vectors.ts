@@ -6,7 +6,20 @@ import { InvalidInput, NotFound } from "../errors.js";
 import type { Target as FileTarget } from "../format/interchange/kinds.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
 import { temporary } from "../store/temporary.js";
-import { choice, count, flag, flagOr, id, list, numbers, sizes, text, type Values, value } from "./args.js";
+import {
+  choice,
+  count,
+  countOrName,
+  flag,
+  flagOr,
+  id,
+  list,
+  numbers,
+  sizes,
+  text,
+  type Values,
+  value,
+} from "./args.js";
 import { chosenOf, writeParametric } from "./get-parametric.js";
 import { bytesText, counted } from "./output.js";
 import { heldBack, openSink } from "./sink.js";
@@ -37,7 +50,7 @@ export const selectionOptions = {
     value: "KIND",
   },
   object: list("ID,…", "these objects", id),
-  group: list("N,…", "the objects of these groups", count),
+  group: list("N,…", "the objects of these groups, by number or name", countOrName),
   box: value("X,Y,Z,X,Y,Z", "what touches this box: lower corner, upper corner", numbers),
   sphere: value("X,Y,Z,R", "what touches this ball: centre, radius", numbers),
   nearest: value("X,Y,Z,K", "the K objects (or points) nearest to a place", numbers),

@@ -82,7 +82,8 @@ export interface Query {
   /** Place, then k: the k nearest vertices of a point cloud, the k nearest objects (and parts without one) of everything else. */
   readonly nearest?: readonly number[] | undefined;
   readonly object?: Iterable<number | bigint> | undefined;
-  readonly group?: Iterable<number> | undefined;
+  /** By number, or by what their attribute `name` says. */
+  readonly group?: Iterable<number | string> | undefined;
   /** A condition on attributes, such as "fa > 0.3 and object.type in ('a', 'b')". */
   readonly where?: string | undefined;
   /** Off: whole objects. On: cut to the region. "vertices": only the vertices inside. */

@@ -4,6 +4,7 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
 import type { Columns, Query, Schema, SelectOptions } from "../model/vectors.js";
 import type { Wanted } from "./assemble.js";
+import { groupNumbers } from "./group-names.js";
 import { absentRows, checkDomains } from "./masks.js";
 import { Region } from "./region.js";
 import { RowList } from "./rows.js";
@@ -160,7 +161,7 @@ async function objectRows(
   }
   if (group !== undefined) {
     const members = new RowList();
-    for (const number of group) {
+    for (const number of await groupNumbers(source, objects, group, options)) {
       const found = await objects.group(number, options);
       if (found === undefined) throw new NotFound(`level ${source.level} has no group ${number}`);
       members.addAll(found);

@@ -67,7 +67,7 @@ const FIELDS = {
   resolution: number,
   geometry: word(GEOMETRIES),
   object: list(id),
-  group: list(whole),
+  group: list((given) => (/^\d{1,15}$/.test(given) ? Number(given) : given)), // by number or name
   box: list(number),
   sphere: list(number),
   nearest: list(number),

@@ -1,5 +1,5 @@
 /** `octavo convert` on geometry, as a user runs it. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -122,6 +122,23 @@ describe("convert, of geometry", () => {
     const { code, stderr } = await octavo(["convert", store("v0.9.2/points_sparse_ids"), out, ...query]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: `octavo: ${message}\n` });
     expect(existsSync(out)).toBe(false);
+  });
+
+  it("takes groups by name", async () => {
+    for (const [i, type] of ["basket", "pyramidal"].entries()) {
+      mkdirSync(join(folder, "types", type), { recursive: true });
+      writeFileSync(join(folder, "types", type, "cell.swc"), `1 1 ${i} 0 0 1 -1\n2 3 ${i} 1 0 1 1\n`);
+    }
+    const [cells, out] = [join(folder, "cells.zv"), join(folder, "one.csv")];
+    expect((await octavo(["convert", join(folder, "types"), cells])).code).toBe(0);
+    expect((await octavo(["convert", cells, out, "--group", "pyramidal"])).code).toBe(0);
+    const [, ...rows] = readFileSync(out, "utf8").trimEnd().split("\n");
+    expect(rows.map((row) => /,1,[01],0\b/.test(row))).toEqual([true, true]);
+    const count = async (group: string) => (await octavo(["get", cells, "--count", "--group", group])).stdout;
+    expect(await count("basket")).toBe("level 0: 2 vertices in 1 object\n");
+    expect(await count("basket,1")).toBe("level 0: 4 vertices in 2 objects\n");
+    const none = await octavo(["get", cells, "--group", "stellate"]);
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('there are "basket", "pyramidal"') });
   });
 
   it("keeps what is there, and refuses arrays for geometry", async () => {
