@@ -5,7 +5,7 @@ import type { ConvertToOptions } from "./options.js";
 
 /** What the one shall be. */
 export interface MergeOptions
-  extends Omit<ConvertToOptions, "ids" | "query" | "resume" | "part" | "finish" | "attach"> {
+  extends Omit<ConvertToOptions, "ids" | "query" | "slice" | "resume" | "part" | "finish" | "attach"> {
   /**
    * "keep": an id that two inputs have is an error. "new": 0, 1, 2 … in the order of the inputs. Where nothing is said they are kept,
    * unless the inputs are all files that have none.

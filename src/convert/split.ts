@@ -8,7 +8,7 @@ import type { ConvertToOptions } from "./options.js";
 
 /** By what, and what the parts shall be. */
 export interface SplitOptions
-  extends Omit<ConvertToOptions, "query" | "resume" | "part" | "finish" | "skipBad" | "link"> {
+  extends Omit<ConvertToOptions, "query" | "slice" | "resume" | "part" | "finish" | "skipBad" | "link"> {
   readonly by: "group" | "object" | "box" | `attribute:${string}`;
   /** Of boxes: their sides. Boxes lie one after the other from the origin; their lower faces belong to them. */
   readonly size?: readonly number[] | undefined;

@@ -81,7 +81,7 @@ function asked(level: PlainLevel, query: Query, where: Where | undefined): Thing
   let rows = objects.map((_, row) => row);
   const ids = query.object === undefined ? undefined : [...query.object].map(BigInt);
   if (ids !== undefined) rows = rows.filter((row) => ids.includes(objects[row]!.id));
-  const groups = query.group === undefined ? undefined : [...query.group];
+  const groups = query.group === undefined ? undefined : [...query.group].map(Number);
   if (groups !== undefined) rows = rows.filter((row) => groups.some((group) => level.groups[group]!.includes(row)));
   const domains = where === undefined ? new Set() : domainsOf(where);
   const onlyObjects = where !== undefined && !["vertex", "fragment", "link"].some((domain) => domains.has(domain));

@@ -61,13 +61,18 @@ export function filterFields({ object, about }: VectorLayer, { set, find }: Filt
   return fields;
 }
 
-function showGroups(element: HTMLElement, groups: readonly NamedGroup[], chosen: Set<number>, apply: () => void): void {
+function showGroups(
+  element: HTMLElement,
+  groups: readonly NamedGroup[],
+  chosen: Set<number | string>,
+  apply: () => void,
+): void {
   element.hidden = groups.length === 0;
   for (const { group, name, size } of groups.slice(0, LISTED))
     element.append(
-      check(`${name} (${size.toLocaleString("en")})`, chosen.has(group), (on) => {
+      check(`${name} (${size.toLocaleString("en")})`, chosen.has(group) || chosen.has(name), (on) => {
         if (on) chosen.add(group);
-        else chosen.delete(group);
+        else for (const called of [group, name]) chosen.delete(called);
         apply();
       }),
     );
