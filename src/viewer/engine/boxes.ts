@@ -4,8 +4,23 @@ import type { VectorDataset } from "../../model/vectors.js";
 import type { Piece } from "./piece.js";
 import type { Boxes } from "./plan.js";
 
-/** Those of a level; `axes` are x, y and z. */
-export async function boxesAt(
+/** Those of a level, asked for once; `axes` are x, y and z. */
+export function boxesOnce(
+  dataset: VectorDataset,
+  axes: readonly number[],
+): (level: number, signal: AbortSignal) => Promise<Boxes> {
+  const boxes = new Map<number, Promise<Boxes>>();
+  return (level, signal) => {
+    const known = boxes.get(level);
+    if (known !== undefined) return known;
+    const asked = boxesAt(dataset, level, axes, { signal });
+    boxes.set(level, asked);
+    asked.catch(() => boxes.delete(level));
+    return asked;
+  };
+}
+
+async function boxesAt(
   dataset: VectorDataset,
   level: number,
   axes: readonly number[],

@@ -21,70 +21,29 @@ import type { LevelSource } from "../../model/source.js";
 import type { Schema, VectorDataset } from "../../model/vectors.js";
 import { linkWidthOf } from "../../query/assemble.js";
 import { type Bounds, middle, type Vector } from "../../scene/camera.js";
-import { type Colouring, colouringOf, Legend, plain } from "../../scene/colouring.js";
+import { type Colouring, Legend, plain } from "../../scene/colouring.js";
 import { attributesOf } from "../../scene/dress.js";
 import { type Outline, outlineOf } from "../../scene/outline.js";
 import { boundsIn, type Form, sceneOf } from "../../scene/shape.js";
 import { onAbort } from "../../signal.js";
 import { answerLevel } from "./answer.js";
-import { boxesAt, shownBoxes } from "./boxes.js";
+import { boxesOnce, shownBoxes } from "./boxes.js";
+import { type ChunkReading, readChunks } from "./chunks.js";
 import type { Drawing } from "./drawing.js";
 import { type Filter, filterIn, listed } from "./filter.js";
 import { drawnObject } from "./highlight.js";
 import { refining, withoutObjects } from "./instead.js";
-import { linkedChunks } from "./linked.js";
-import { batchOf, columnsOf, type Dress, firstPlace, grown, type Piece, pieceOf } from "./piece.js";
-import {
-  type Boxes,
-  BUDGET,
-  firstLevel,
-  levelFor,
-  type PlannedLevel,
-  plannedLevels,
-  type Sample,
-  sampleOf,
-  shareIn,
-} from "./plan.js";
+import { Kept } from "./kept.js";
+import type { EngineOptions, Status } from "./options.js";
+import { type Dress, firstPlace, grown, type Piece, pieceOf } from "./piece.js";
+import { type Boxes, BUDGET, levelFor, type PlannedLevel, type Sample, sampleOf, shareIn } from "./plan.js";
+import { prepared } from "./prepared.js";
 import { soonOf } from "./soon.js";
 import { Timeline } from "./timeline.js";
 import { seenOf, sightOf, type View } from "./view.js";
 
-/** What an engine understands. */
-export interface EngineOptions {
-  /** Bytes of decoded pieces that are kept: 256 MiB unless told. */
-  readonly memory?: number | undefined;
-  /** Vertices per pixel of the view: a sixth unless told. */
-  readonly detail?: number | undefined;
-  /** Colours, as `octavo render --color`. */
-  readonly color?: string | undefined;
-  /** Only this part of the data. */
-  readonly filter?: Filter | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Something else is to be drawn: the next frame has it. */
-  readonly onChange?: (() => void) | undefined;
-  /** A request began or ended: how much is there, and how much is under way. */
-  readonly onProgress?: ((status: Status) => void) | undefined;
-  /** A chunk is damaged or cannot be reached; the others are shown. */
-  readonly onError?: ((error: Error) => void) | undefined;
-}
-
 export type { Filter } from "./filter.js";
-
-/** How far it is. */
-export interface Status {
-  readonly loading: boolean;
-  readonly level: number | undefined;
-  readonly vertices: number;
-  readonly bytes: number;
-  /** Chunks that are damaged or cannot be reached. */
-  readonly missing: number;
-  /** Some of the data were left out because there are too many for what is read as a whole. */
-  readonly truncated: boolean;
-  /** What the filter leaves is too much for the finest level: some or all of it is shown at a coarser one. */
-  readonly coarse: boolean;
-  /** What went over the network, where that is known. */
-  readonly traffic?: { readonly requests: number; readonly bytes: number } | undefined;
-}
+export type { EngineOptions, Status } from "./options.js";
 
 const MEMORY = 256 << 20;
 const TOGETHER = 1 << 16; // vertices of a piece of what is read as a whole
@@ -109,8 +68,8 @@ export class Engine {
   #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false, outline: undefined };
   #levels: readonly PlannedLevel[] = [];
   #first: PlannedLevel | undefined;
-  readonly #boxes = new Map<number, Promise<Boxes>>();
-  readonly #pieces = new Map<string, Piece>();
+  readonly #boxesOf: (level: number, signal: AbortSignal) => Promise<Boxes>;
+  readonly #pieces = new Kept();
   readonly #damaged = new Map<string, Error>();
   #sample: Sample = new Float64Array();
   #base: readonly string[] = [];
@@ -143,6 +102,7 @@ export class Engine {
     ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset, this.outline));
     // A format may give the box of the centres of ellipsoids.
     this.#unbounded = boundsIn(dataset.bounds, this.axes) === undefined || this.outline === "ellipsoids";
+    this.#boxesOf = boxesOnce(dataset, this.axes);
     this.#leave = onAbort(options.signal, () => this.dispose());
   }
 
@@ -164,11 +124,7 @@ export class Engine {
   pieces(): Piece[] {
     const drawn = this.#held?.pieces ?? this.#drawn;
     if (drawn !== undefined) return [...drawn];
-    return this.#at([...this.#base, ...new Set([...this.#shown, ...this.#detail])]);
-  }
-
-  #at(keys: readonly string[]): Piece[] {
-    return keys.flatMap((key) => this.#pieces.get(key) ?? []);
+    return this.#pieces.at([...this.#base, ...new Set([...this.#shown, ...this.#detail])]);
   }
 
   /** The boxes of the chunks that are shown, 6 numbers each, low corner first. */
@@ -189,7 +145,7 @@ export class Engine {
       loading: this.#loading,
       level: pieces.length === 0 ? undefined : Math.min(...pieces.map(({ level }) => level)),
       vertices: pieces.reduce((sum, { objects }) => sum + objects.length, 0),
-      bytes: this.#bytes(),
+      bytes: this.#pieces.bytes,
       missing: this.#damaged.size,
       truncated: this.#truncated,
       coarse: this.#options.filter !== undefined && (this.#answer?.level ?? 0) > (this.#levels.at(-1)?.level ?? 0),
@@ -255,23 +211,8 @@ export class Engine {
 
   async #prepare(options: ReadOptions): Promise<void> {
     if (this.#dressed) return;
-    const described = await Promise.all(
-      this.dataset.levels.map(async (own) =>
-        own.vertices === undefined ? this.dataset.describe(own.level, options) : own,
-      ),
-    );
-    this.#levels = plannedLevels(described, this.axes);
-    this.#first = firstLevel(this.#levels, Number.POSITIVE_INFINITY);
-    const { color } = this.#options;
-    const schema = this.#schema ?? (await this.dataset.schema(this.#first.level, options));
-    const fallback: Colouring = this.form === "lines" && this.outline === undefined ? { by: "orientation" } : plain;
-    this.#dress = {
-      colouring: color === undefined ? fallback : colouringOf(color, schema),
-      legend: Legend.empty(),
-      radius: this.dataset.geometries[0] === "skeletons" && schema.vertex.some(({ name }) => name === "radius"),
-      outline: this.outline,
-    };
-    this.#schema = schema;
+    const known = await prepared(this.dataset, this.#options.color, this.#schema, options);
+    ({ levels: this.#levels, first: this.#first, schema: this.#schema, dress: this.#dress } = known);
     this.#dressed = true;
   }
 
@@ -280,8 +221,8 @@ export class Engine {
     const first = this.#first!;
     if (this.#base.length === 0)
       await this.#seeFirst(first, linked && this.#levels.length === 1 ? budget : first.vertices || UNTOLD, signal);
-    if (linked) this.#drawn ??= this.#refine(this.#at(this.#base), [], undefined);
-    if (this.#sample.length === 0) this.#sample = sampleOf(this.#at(this.#base));
+    if (linked) this.#drawn ??= this.#refine(this.#pieces.at(this.#base), [], undefined);
+    if (this.#sample.length === 0) this.#sample = sampleOf(this.#pieces.at(this.#base));
     const sight = sightOf(view);
     const boxesOf = (level: number) => this.#boxesOf(level, signal);
     const chosen = await levelFor(sight, this.#levels, first, this.#sample, budget, boxesOf);
@@ -290,7 +231,7 @@ export class Engine {
     if (chosen !== undefined) await this.#fetch(chosen.level, this.#detail, signal);
     if (signal.aborted) return;
     const boxes = chosen && linked ? await boxesOf(chosen.level) : undefined;
-    if (linked) this.#drawn = this.#refine(this.#at(this.#base), this.#at(this.#detail), boxes);
+    if (linked) this.#drawn = this.#refine(this.#pieces.at(this.#base), this.#pieces.at(this.#detail), boxes);
     this.#shown = this.#detail;
     this.#evict();
     this.#changed.now();
@@ -331,13 +272,13 @@ export class Engine {
     const query = seen && part ? filterIn(filter, seen, this.axes, this.dataset.axes.length) : undefined;
     const asked = JSON.stringify([query?.box, most]);
     if (asked === this.#finer) return;
-    const base = this.#at(this.#base);
+    const base = this.#pieces.at(this.#base);
     const level = query && (await this.#levelFor(query, most, shareIn(sampleOf(base), seen!), signal));
     const pieces: Piece[] = [];
     if (level !== undefined && level < coarse)
       for await (const piece of this.#answered(level, query!, signal)) pieces.push(piece);
     if (signal.aborted) return;
-    this.#drop(this.#detail);
+    this.#pieces.drop(this.#detail);
     for (const piece of pieces) this.#put(piece);
     this.#detail = this.#shown = pieces.map(({ key }) => key);
     this.#drawn = pieces.length === 0 ? undefined : [...withoutObjects(base, pieces, seen!), ...pieces];
@@ -362,10 +303,10 @@ export class Engine {
         if (truncated) break;
       }
     } catch (error) {
-      this.#drop(keys);
+      this.#pieces.drop(keys);
       throw error;
     }
-    this.#drop([...this.#base, ...this.#detail]);
+    this.#pieces.drop([...this.#base, ...this.#detail]);
     [this.#detail, this.#shown, this.#drawn, this.#finer] = [[], [], undefined, ""];
     [this.#base, this.#truncated] = [keys, truncated];
     this.#changed.now();
@@ -383,114 +324,52 @@ export class Engine {
     }
   }
 
-  /** The boxes of the chunks of a level, in the space that is drawn. */
-  #boxesOf(level: number, signal: AbortSignal): Promise<Boxes> {
-    const known = this.#boxes.get(level);
-    if (known !== undefined) return known;
-    const asked = boxesAt(this.dataset, level, this.axes, { signal });
-    this.#boxes.set(level, asked);
-    asked.catch(() => this.#boxes.delete(level));
-    return asked;
-  }
-
   /** The pieces of these chunks that are not there yet, shown as they come. */
   async #fetch(level: number, keys: readonly string[], signal: AbortSignal): Promise<void> {
     const missing = keys.filter((key) => !this.#pieces.has(key) && !this.#damaged.has(key));
-    for (const key of keys) this.#touch(key);
+    this.#pieces.touch(keys);
     const chunks = missing.map((key) => Number(key.slice(key.indexOf("/") + 1)));
     if (chunks.length === 0) return this.#changed.now();
     const source = await this.dataset.source(level, { signal });
     await this.#read(source, chunks, signal);
   }
 
-  /** `apart`: of what has links, without those to chunks that are damaged. */
-  async #read(source: LevelSource, chunks: readonly number[], signal: AbortSignal, apart = false): Promise<void> {
-    const left = new Set(chunks);
-    const { boxes } = await this.#boxesOf(source.level, signal);
-    this.timeline.add("read", { level: source.level, chunks: chunks.length });
-    try {
-      for await (const { chunk, batch, places } of this.#batches(source, chunks, apart, signal)) {
-        if (signal.aborted) return;
+  async #read(source: LevelSource, chunks: readonly number[], signal: AbortSignal): Promise<void> {
+    const { level } = source;
+    const { boxes } = await this.#boxesOf(level, signal);
+    const reading: ChunkReading = {
+      source,
+      dress: this.#dress,
+      signal,
+      asks: (count) => this.timeline.add("read", { level, chunks: count }),
+      takes: ({ chunk, batch, places }) => {
         const corner = [...boxes.subarray(6 * chunk, 6 * chunk + 3)];
         const origin = corner.every(Number.isFinite) ? (corner as unknown as Vector) : middle(this.bounds);
-        this.#put(pieceOf(`${source.level}/${chunk}`, batch, this.axes, origin, this.#dress, chunk, places));
-        left.delete(chunk);
+        this.#put(pieceOf(`${level}/${chunk}`, batch, this.axes, origin, this.#dress, chunk, places));
         this.#changed.soon();
-      }
-    } catch (error) {
-      if (signal.aborted || !(error instanceof OctavoError)) throw error;
-      await this.#readRest(source, [...left], apart, error, signal);
-    }
-  }
-
-  async *#batches(source: LevelSource, chunks: readonly number[], apart: boolean, signal: AbortSignal) {
-    if (linkWidthOf(source) > 0) return yield* linkedChunks(source, chunks, this.#dress, apart, { signal });
-    const want = { positions: true, vertex: columnsOf(this.#dress, "vertex"), fragment: [] };
-    for await (const tile of source.tiles(chunks, want, { signal })) {
-      const batch = await batchOf(source, tile, this.#dress, { signal });
-      yield { chunk: tile.chunk, batch, places: undefined };
-    }
-  }
-
-  /** One of these failed: it is looked for by halves, and the others are read. */
-  async #readRest(
-    source: LevelSource,
-    left: readonly number[],
-    apart: boolean,
-    error: OctavoError,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (left.length > 1) {
-      const half = left.length >> 1;
-      await this.#read(source, left.slice(0, half), signal, apart);
-      await this.#read(source, left.slice(half), signal, apart);
-      return;
-    }
-    // It may be whole itself, and one that it has links to is not.
-    if (linkWidthOf(source) > 0 && !apart) return this.#read(source, left, signal, true);
-    for (const chunk of left) this.#damaged.set(`${source.level}/${chunk}`, error);
-    this.timeline.add("error", { level: source.level });
-    this.#options.onError?.(error);
+      },
+      fails: (chunk, error) => {
+        this.#damaged.set(`${level}/${chunk}`, error);
+        this.timeline.add("error", { level });
+        this.#options.onError?.(error);
+      },
+    };
+    await readChunks(reading, chunks);
   }
 
   #put(piece: Piece): void {
     if (this.#unbounded) this.#bounds = grown(this.#pieces.size === 0 ? undefined : this.#bounds, piece);
-    this.#pieces.set(piece.key, piece);
-    this.timeline.add("piece", { level: piece.level, vertices: piece.objects.length, bytes: this.#bytes() });
-  }
-
-  /** Used just now: the map is in the order of use. */
-  #touch(key: string): void {
-    const piece = this.#pieces.get(key);
-    if (piece === undefined) return;
-    this.#pieces.delete(key);
-    this.#pieces.set(key, piece);
-  }
-
-  #drop(keys: readonly string[]): void {
-    for (const key of keys) this.#pieces.delete(key);
+    this.#pieces.put(piece);
+    this.timeline.add("piece", { level: piece.level, vertices: piece.objects.length, bytes: this.#pieces.bytes });
   }
 
   get #memory(): number {
     return this.#options.memory ?? MEMORY;
   }
 
-  #bytes(): number {
-    let sum = 0;
-    for (const { bytes } of this.#pieces.values()) sum += bytes;
-    return sum;
-  }
-
   #evict(): void {
     const needed = new Set([...this.#base, ...this.#detail, ...this.#shown]);
-    let over = this.#bytes() - this.#memory;
-    for (const [key, { bytes }] of this.#pieces) {
-      if (over <= 0) break;
-      if (needed.has(key)) continue;
-      this.#pieces.delete(key);
-      this.timeline.add("drop", { bytes: -bytes });
-      over -= bytes;
-    }
+    for (const bytes of this.#pieces.evict(this.#memory, needed)) this.timeline.add("drop", { bytes: -bytes });
   }
 
   #setLoading(loading: boolean): void {
