@@ -55,30 +55,55 @@ export function drawLines(
     const near = project(lens, positions[3 * a]! + ox, positions[3 * a + 1]! + oy, positions[3 * a + 2]! + oz, ends, 0);
     const far = project(lens, positions[3 * b]! + ox, positions[3 * b + 1]! + oy, positions[3 * b + 2]! + oz, ends, 3);
     if (Number.isNaN(near + far)) continue;
-    const own = sizes.radius === undefined ? 0 : Math.abs(sizes.radius[a]!) * near + Math.abs(sizes.radius[b]!) * far;
+    // As near as its front: a thick vertex is before the thin lines that end in it.
+    if (sizes.radius !== undefined) {
+      ends[2] = nearer(lens, ends[2]!, Math.abs(sizes.radius[a]!) || 0);
+      ends[5] = nearer(lens, ends[5]!, Math.abs(sizes.radius[b]!) || 0);
+    }
+    const thickOf = (v: number, scale: number): number =>
+      Math.max(sizes.mark, 2 * Math.abs(sizes.radius?.[v] ?? 0) * scale || 0);
+    const thick = [thickOf(a, near), thickOf(b, far)] as const;
     const [from, to] = [values[a]!, values[b]!];
     segment(
       frame,
       ends,
       direct ? (share) => (share < 0.5 ? from : to) : (share) => from + share * (to - from),
-      Math.max(sizes.mark, own || 0),
+      thick,
+      sizes.radius !== undefined,
     );
   }
 }
 
-/** Step by step along the longer axis of the screen, and across it as wide as it must be. */
-function segment(frame: Frame, ends: Float64Array, valueAt: (share: number) => number, thick: number): void {
+/** The depth of what is so much nearer to the eye. */
+function nearer({ camera, distance }: Lens, depth: number, by: number): number {
+  if (!camera.perspective) return depth - by / distance;
+  const away = -distance / depth;
+  return away > by ? -distance / (away - by) : depth;
+}
+
+/**
+ * Step by step along the longer axis of the screen, and across it as wide as it must be: from one thickness to the other. What has
+ * a radius has round ends, so that bends have no teeth and a thick vertex is a ball.
+ */
+function segment(
+  frame: Frame,
+  ends: Float64Array,
+  valueAt: (share: number) => number,
+  [first, second]: readonly [number, number],
+  round: boolean,
+): void {
   const { width, height } = frame;
   const [dx, dy, dd] = [ends[3]! - ends[0]!, ends[4]! - ends[1]!, ends[5]! - ends[2]!];
   const flat = Math.abs(dx) >= Math.abs(dy);
   const [start, delta, other, slope] = flat ? [ends[0]!, dx, ends[1]!, dy] : [ends[1]!, dy, ends[0]!, dx];
-  if (delta === 0) {
-    disc(frame, ends[0]!, ends[1]!, ends[2]!, thick / 2, valueAt(0));
-    return;
+  if (round || delta === 0) {
+    disc(frame, ends[0]!, ends[1]!, ends[2]!, first / 2, valueAt(0));
+    disc(frame, ends[3]!, ends[4]!, ends[5]!, second / 2, valueAt(1));
   }
-  const half = (thick / 2) * Math.hypot(1, slope / delta);
-  // Half of its width beyond its ends, so that joined lines have no gap between them.
-  const beyond = thick / 4;
+  if (delta === 0) return;
+  const steep = Math.hypot(1, slope / delta);
+  // A quarter of its width beyond ends that are not round, so that joined lines have no gap between them.
+  const beyond = round ? 0 : first / 4;
   const [low, high] = [Math.min(start, start + delta) - beyond, Math.max(start, start + delta) + beyond];
   const [along, across] = flat ? [width, height] : [height, width];
   const last = Math.min(along - 1, Math.ceil(high - 0.5));
@@ -87,6 +112,7 @@ function segment(frame: Frame, ends: Float64Array, valueAt: (share: number) => n
     const centre = other + slope * ((step + 0.5 - start) / delta);
     const depth = ends[2]! + dd * share;
     const value = valueAt(share);
+    const half = ((first + (second - first) * share) / 2) * steep;
     const stop = Math.min(across - 1, Math.floor(centre + half - 0.5));
     for (let k = Math.max(0, Math.ceil(centre - half - 0.5)); k <= stop; k++)
       Frame.put(frame, flat ? k * width + step : step * width + k, depth, value, FULL);

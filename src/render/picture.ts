@@ -9,7 +9,7 @@ import { type Colouring, coloured, colouringOf, isCategorical, Legend, plain } f
 import { attributesOf } from "../scene/dress.js";
 import { levelledFor } from "../scene/level.js";
 import { type Outline, outlined, outlineOf } from "../scene/outline.js";
-import { ABSENT, kindStepsOf, paletteNamed, stepsOf } from "../scene/palette.js";
+import { ABSENT, kindStepsOf, paletteNamed, paletteOn, stepsOf } from "../scene/palette.js";
 import { axesOfSpace, boundsIn, formOf, shapeOf } from "../scene/shape.js";
 import { FINE, Frame, type Picture } from "./frame.js";
 import { drawLegend, drawScaleBar } from "./furniture.js";
@@ -60,7 +60,7 @@ export async function render(
   for (const side of [width, height])
     if (!(Number.isInteger(side) && side >= 1 && side <= LARGEST))
       throw new InvalidInput(`a side of a picture should be 1 to ${LARGEST} pixels, found ${side}`);
-  const steps = stepsOf(paletteNamed(options.palette ?? "viridis"));
+  const steps = stepsOf(paletteOn(paletteNamed(options.palette ?? "viridis"), background));
   const axes = axesOfSpace(dataset.axes);
   const [azimuth, elevation] = viewOf(options.view ?? (axes.length < 3 ? "top" : "30,20"));
   const outline = query.geometry === undefined ? outlineOf(dataset) : undefined;

@@ -31,8 +31,9 @@ export const kindPalettes: { readonly [name: string]: readonly number[] } = {
 export const ABSENT = 0x8a8a8a;
 /** For what nothing else says. */
 export const PLAIN = 0x6fb1e8;
-/** For what somebody picked: on dark and on light ground. */
-export const PICKED = 0xffb000;
+/** For what somebody picked, and its rim: no data have the two beside each other, on dark and on light ground. */
+export const PICKED = 0xffe9a8;
+export const RIM = 0x2a1500;
 
 const NAMES: { readonly [name: string]: number } = {
   black: 0x000000,
@@ -68,6 +69,39 @@ export function paletteNamed(name: string): readonly number[] {
   const found = Object.hasOwn(palettes, name) ? palettes[name] : undefined;
   if (found !== undefined) return found;
   throw new InvalidInput(`a palette is ${Object.keys(palettes).join(", ")}, found ${JSON.stringify(name)}`);
+}
+
+/** How much light a colour has, from 0 to 1, as eyes weigh it. */
+function luminance(colour: number): number {
+  const part = (shift: number): number => {
+    const share = ((colour >> shift) & 255) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0);
+}
+
+/** How far two colours are apart in light: 1 where they are the same, 21 of black and white. */
+export function contrast(a: number, b: number): number {
+  const [x, y] = [luminance(a) + 0.05, luminance(b) + 0.05];
+  return Math.max(x, y) / Math.min(x, y);
+}
+
+const TOLD = 1.8; // the contrast from which on a small point is seen
+
+/**
+ * A palette without the colours at its ends that could not be told from what is behind them: on dark ground it begins brighter, on
+ * light ground it ends darker. At least half of it stays.
+ */
+export function paletteOn(palette: readonly number[], ground: number | undefined): readonly number[] {
+  if (ground === undefined) return palette;
+  const steps = stepsOf(palette);
+  const most = STEPS >> 2;
+  let [from, to] = [0, STEPS - 1];
+  while (from < most && contrast(steps[from]!, ground) < TOLD) from++;
+  while (STEPS - 1 - to < most && contrast(steps[to]!, ground) < TOLD) to--;
+  if (from === 0 && to === STEPS - 1) return palette;
+  const parts = 16;
+  return Array.from({ length: parts + 1 }, (_, i) => steps[Math.round(from + ((to - from) * i) / parts)]!);
 }
 
 const STEPS = 256;

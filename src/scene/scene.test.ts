@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { basisOf, corners, dot, fitted, lensOf, project, type Vector, viewOf } from "./camera.js";
-import { colourNamed, mixed, palettes, stepAt, stepsOf } from "./palette.js";
+import { colourNamed, contrast, mixed, paletteOn, palettes, stepAt, stepsOf } from "./palette.js";
 import { lengthsIn, scaleBarOf, unitText } from "./scale-bar.js";
 
 test("front looks along y, with x to the right and z up; top has y up", () => {
@@ -106,4 +106,17 @@ test("lengths are said as on the scale bar, all of a control with one prefix", (
     "2 ms",
   ]);
   expect(["micrometer", "mm", "second", "4 nm", "km/s"].map(unitText)).toEqual(["µm", "mm", "s", "4 nm", "km/s"]);
+});
+
+test("no colour of a palette vanishes in what is behind it", () => {
+  for (const ground of [0x10151c, 0xffffff])
+    for (const name of ["viridis", "inferno", "ice"]) {
+      const on = paletteOn(palettes[name]!, ground);
+      expect(Math.min(contrast(on[0]!, ground), contrast(on.at(-1)!, ground)), name).toBeGreaterThan(1.35);
+    }
+  expect(contrast(palettes.viridis![0]!, 0x10151c)).toBeLessThan(1.25); // which it would
+  const viridis = paletteOn(palettes.viridis!, 0x10151c);
+  expect([viridis.at(-1), contrast(viridis[0]!, 0x10151c) > 1.75]).toEqual([palettes.viridis!.at(-1), true]);
+  expect(paletteOn(palettes.coolwarm!, 0x10151c)).toBe(palettes.coolwarm);
+  expect(paletteOn(palettes.viridis!, undefined)).toBe(palettes.viridis);
 });
