@@ -21,8 +21,10 @@ test("a click picks at its place in the canvas, what fails is told, and nothing 
     await Promise.resolve();
     await Promise.resolve();
   };
-  const end = controls(canvas as unknown as HTMLCanvasElement, { camera, fit() {}, choose() {}, pick }, (error) =>
-    told.push(error.message),
+  const end = controls(
+    canvas as unknown as HTMLCanvasElement,
+    { camera, fit() {}, zoom() {}, choose() {}, pick },
+    (error) => told.push(error.message),
   );
   await click();
   end();

@@ -8,6 +8,8 @@ import { basisOf, type Camera, type Vector } from "../scene/camera.js";
 interface Handled {
   camera: Camera;
   fit(): void;
+  /** Comes closer (below 1) or goes away. */
+  zoom(by: number): void;
   pick(x: number, y: number): Promise<unknown>;
   choose(picked: undefined, layer: undefined): void;
 }
@@ -31,9 +33,7 @@ export function controls(canvas: HTMLCanvasElement, stage: Handled, failed: (err
     const target = camera.target.map((at, k) => at - (dx * right[k]! - dy * up[k]!) * unit) as unknown as Vector;
     stage.camera = { ...camera, target };
   };
-  const zoom = (factor: number): void => {
-    stage.camera = { ...stage.camera, span: stage.camera.span * factor };
-  };
+  const zoom = (by: number): void => stage.zoom(by);
   const spread = (): number => {
     const [a, b] = [...pointers.values()];
     return a === undefined || b === undefined ? 0 : Math.hypot(a.x - b.x, a.y - b.y);

@@ -3,13 +3,16 @@ import { OrthographicCamera, PerspectiveCamera, Scene, WebGLRenderer } from "thr
 import { InvalidInput } from "../errors.js";
 import type { Dataset } from "../model/dataset.js";
 import { type Bounds, basisOf, type Camera, distanceOf, FIELD, fitted, type Vector } from "../scene/camera.js";
+import { isCategorical } from "../scene/colouring.js";
+import { kindStepsOf, stepsOf } from "../scene/palette.js";
+import { shown, unitText } from "../scene/scale-bar.js";
 import { onAbort } from "../signal.js";
 import { controls } from "./controls.js";
 import type { Status } from "./engine/engine.js";
 import type { Picked } from "./engine/picked.js";
 import type { Source } from "./engine/source.js";
 import type { About, Streamer } from "./engine/streamer.js";
-import { drawFurniture, overlayOn, pictureOf } from "./furniture.js";
+import { drawFurniture, type Meaning, overlayOn, pictureOf } from "./furniture.js";
 import type { SliceStreamer, VolumeAbout } from "./slices/streamer.js";
 import { boxToOwn, boxToScene, type Factor, factorOf, isLength, viewToOwn } from "./space.js";
 import { stream } from "./stream.js";
@@ -116,6 +119,7 @@ export class Stage {
 
   set background(colour: number) {
     this.#background = colour;
+    for (const { kind, object } of this.layers) if (kind === "vectors") object.background = colour;
     this.redraw();
   }
 
@@ -172,6 +176,7 @@ export class Stage {
       "slices" in engine
         ? { ...placed, kind: "volume", about: engine.about, object: new SliceObject(engine, look) }
         : { ...placed, kind: "vectors", about: engine.about, object: new VectorObject(engine, options) };
+    if (layer.kind === "vectors") layer.object.background = this.#background;
     layer.object.scale.set(...placed.factor);
     if (this.#clip !== undefined && look.clip === undefined)
       layer.object.set({ clip: boxToOwn(this.#clip, placed.factor) });
@@ -208,6 +213,18 @@ export class Stage {
     this.camera = fitted(bounds, azimuth, elevation, width / height, this.#camera.perspective);
   }
 
+  /** Comes closer (below 1) or goes away; not beyond what numbers can tell apart, nor to where the data are less than a pixel. */
+  zoom(by: number): void {
+    const { min, max } = this.bounds();
+    const far = Math.max(...min.map(Math.abs), ...max.map(Math.abs));
+    const size = Math.hypot(...[0, 1, 2].map((k) => max[k]! - min[k]!)) || far || 1;
+    const [closest, farthest] = [1e-9 * Math.max(size, far), 1000 * size];
+    const { span } = this.#camera;
+    const wanted = Math.max(closest, Math.min(farthest, span * by));
+    // A camera that is beyond may come back.
+    if (wanted < span === by < 1) this.camera = { ...this.#camera, span: wanted };
+  }
+
   /** What is at a place of the element, in pixels; the topmost layer first. */
   async pick(x: number, y: number): Promise<Picked | undefined> {
     for (const layer of [...this.layers].reverse()) {
@@ -231,14 +248,18 @@ export class Stage {
     this.#options.onPick?.(picked, layer);
   }
 
-  /** The picture as it is, with its axes and scale bar, as a PNG file. */
+  /** The picture as it is, with its axes, its scale bar and what its colours mean, as a PNG file. */
   async screenshot(): Promise<Blob> {
     this.#draw();
     const copy = document.createElement("canvas");
     [copy.width, copy.height] = [this.canvas.width, this.canvas.height];
     const context = copy.getContext("2d")!;
     context.drawImage(this.canvas, 0, 0);
-    context.drawImage(await pictureOf(this.#overlay, this.#size()), 0, 0, copy.width, copy.height);
+    const meanings = this.layers.flatMap((layer) =>
+      layer.kind === "vectors" && layer.object.visible ? (meaningOf(layer) ?? []) : [],
+    );
+    const over = await pictureOf(this.#overlay, { ...this.#size(), background: this.#background, meanings });
+    context.drawImage(over, 0, 0, copy.width, copy.height);
     return new Promise((resolve, reject) => {
       copy.toBlob((blob) => (blob === null ? reject(new InvalidInput("the canvas is empty")) : resolve(blob)));
     });
@@ -322,6 +343,23 @@ export function nameOf(source: Source | Dataset): string {
   } catch {
     return last; // a stray %
   }
+}
+
+function meaningOf({ object }: VectorLayer): Meaning | undefined {
+  const { colouring, legend } = object.engine;
+  if (colouring.by !== "attribute") return undefined;
+  const { name, unit } = colouring.info;
+  const title = unit === undefined ? name : `${name} (${unitText(unit)})`;
+  if (isCategorical(colouring)) {
+    const steps = kindStepsOf(object.look.palette);
+    const colours = [...legend.kinds.values()].map((number) => steps[number]!);
+    return { title, colours, texts: [...legend.kinds.keys()], numbers: false };
+  }
+  const [low, high] = object.look.range ?? [legend.low, legend.high];
+  if (!(low <= high)) return undefined;
+  const steps = stepsOf(object.palette);
+  const colours = Array.from({ length: 50 }, (_, i) => steps[Math.round((i * 255) / 49)]!);
+  return { title, colours, texts: [shown(low), shown(high)], numbers: true };
 }
 
 /** Of its axes of space; a volume has one for all. */

@@ -9,6 +9,7 @@ import {
   type ShaderMaterial,
 } from "three";
 import type { Bounds, Vector } from "../../scene/camera.js";
+import { RIM } from "../../scene/palette.js";
 import type { Drawing } from "../engine/drawing.js";
 import { materialFor } from "./materials.js";
 
@@ -31,16 +32,26 @@ export function drawnOf(drawing: Drawing, material: ShaderMaterial, clip: () => 
   return drawn;
 }
 
-/** Over everything else: points and lines are seen also where something is before them. */
-export function highlightOf(drawing: Drawing, clip: () => Bounds | undefined): Drawn {
+/**
+ * Over everything else, the rim first: points and lines are seen also where something is before them, and are told by their dark rim
+ * from data of any colour. Surfaces have none.
+ */
+export function highlightOf(drawing: Drawing, clip: () => Bounds | undefined): Drawn[] {
+  return drawing.form === "triangles"
+    ? [overAll(drawing, clip, 1)]
+    : [overAll(drawing, clip, 1, RIM), overAll(drawing, clip, 2)];
+}
+
+function overAll(drawing: Drawing, clip: () => Bounds | undefined, order: number, shade?: number): Drawn {
   const material = materialFor(drawing.form);
+  material.uniforms.shade!.value = shade ?? -1;
   material.transparent = true; // those are drawn last
   material.depthWrite = false;
   material.depthTest = drawing.form === "triangles";
   material.polygonOffset = true;
   material.polygonOffsetFactor = material.polygonOffsetUnits = -1;
   const drawn = drawnOf(drawing, material, clip);
-  drawn.renderOrder = 1;
+  drawn.renderOrder = order;
   return drawn;
 }
 

@@ -18,9 +18,13 @@ import type { Form } from "../../scene/shape.js";
 
 const COLOUR = /* glsl */ `
   uniform sampler2D palette;
-  uniform float low, high, direct;
+  uniform float low, high, direct, shade;
+  vec3 unpacked(float value) {
+    return vec3(floor(value / 65536.0), floor(mod(value, 65536.0) / 256.0), mod(value, 256.0)) / 255.0;
+  }
   vec3 colourOf(float value) {
-    if (direct > 0.5) return vec3(floor(value / 65536.0), floor(mod(value, 65536.0) / 256.0), mod(value, 256.0)) / 255.0;
+    if (shade >= 0.0) return unpacked(shade);
+    if (direct > 0.5) return unpacked(value);
     if (!(value == value)) return vec3(${(ABSENT >> 16) / 255}, ${((ABSENT >> 8) & 255) / 255}, ${(ABSENT & 255) / 255});
     float at = high > low ? clamp((value - low) / (high - low), 0.0, 1.0) : 0.5;
     return texture2D(palette, vec2((at * 255.0 + 0.5) / 256.0, 0.5)).rgb;
@@ -64,8 +68,15 @@ const POINTS_FRAGMENT = /* glsl */ `
     gl_FragColor = vec4(tint * (1.0 - 0.35 * r), opacity);
   }`;
 
-/** A line is a rectangle of two triangles: \`corner.x\` says which end, \`corner.y\` which side. */
+/**
+ * A line is a rectangle of two triangles: \`corner.x\` says which end, \`corner.y\` which side. Its ends are round, so that bends
+ * have no teeth and a thick end is a ball; where it is seen through they are short, since what overlaps would be seen twice. What the
+ * round is cut by is in pixels of the screen: it goes to the fragments times w, which takes the perspective out of it.
+ */
 const LINES_VERTEX = /* glsl */ `
+  uniform float opacity;
+  varying vec3 cap;
+  varying vec3 reach;
   attribute vec2 corner;
   attribute vec3 from, to;
   attribute vec2 lineValue, lineRadius;
@@ -81,17 +92,38 @@ const LINES_VERTEX = /* glsl */ `
     vec2 along = end.xy / end.w * screen - start.xy / start.w * screen;
     float far = length(along);
     along = far > 0.0 ? along / far : vec2(1.0, 0.0);
-    float wide = max(mark, 2.0 * mix(lineRadius.x, lineRadius.y, corner.x) * pixelsPerUnit);
-    vec2 side = vec2(-along.y, along.x) * corner.y * wide + along * (2.0 * corner.x - 1.0) * 0.25 * wide;
+    vec2 wides = max(vec2(mark), 2.0 * lineRadius * pixelsPerUnit);
+    float way = 2.0 * corner.x - 1.0;
+    float beyond = (opacity < 1.0 ? 0.25 : 1.0) * mix(wides.x, wides.y, corner.x);
+    // Its sides go on as they are where its ends are round; of a ball that is larger than its line is long, there is room for both.
+    float slope = (wides.y - wides.x) / max(far, 1e-6);
+    bool steep = abs(slope) > 1.0;
+    float wide = steep ? max(wides.x, wides.y) : max(0.0, mix(wides.x, wides.y, corner.x) + way * slope * beyond);
+    vec2 side = vec2(-along.y, along.x) * corner.y * wide + along * way * beyond;
     vec4 here = corner.x < 0.5 ? start : end;
     if (min(start.w, end.w) <= 0.0) kept = 0.0;
-    gl_Position = vec4(here.xy + side / screen * here.w, here.zw);
+    // Twice the pixels, as all lengths here: from the start, across, and the radii and the length of the line.
+    cap = vec3(corner.x * far + way * beyond, corner.y * wide, 1.0) * here.w;
+    reach = vec3(wides, far);
+    // What has a radius is as near as its front: a thick vertex is before the thin lines that end in it.
+    vec4 centre = modelViewMatrix * vec4(place, 1.0);
+    centre.z += mix(lineRadius.x, lineRadius.y, corner.x) * length(modelViewMatrix[0].xyz);
+    vec4 front = projectionMatrix * centre;
+    float depth = front.w > 0.0 ? front.z / front.w * here.w : here.z;
+    gl_Position = vec4(here.xy + side / screen * here.w, depth, here.w);
   }`;
 
 const LINES_FRAGMENT = /* glsl */ `
   ${CUT}
+  varying vec3 cap;
+  varying vec3 reach;
   void main() {
     cut();
+    vec2 at = cap.xy / cap.z;
+    float along = clamp(at.x, 0.0, reach.z);
+    float most = mix(reach.x, reach.y, reach.z > 0.0 ? along / reach.z : step(reach.x, reach.y));
+    // Its sides are smooth by themselves: a pixel more leaves them so.
+    if (length(at - vec2(along, 0.0)) > most + (along == at.x ? 2.0 : 0.0)) discard;
     gl_FragColor = vec4(tint, opacity);
   }`;
 
@@ -150,6 +182,7 @@ export function materialFor(form: Form): ShaderMaterial {
       low: { value: 0 },
       high: { value: 1 },
       direct: { value: 1 },
+      shade: { value: -1 },
       clipMin: { value: new Vector3(-FAR, -FAR, -FAR) },
       clipMax: { value: new Vector3(FAR, FAR, FAR) },
       opacity: { value: 1 },

@@ -12,7 +12,7 @@ import { InvalidInput } from "../../errors.js";
 import type { VectorDataset } from "../../model/vectors.js";
 import { type Bounds, FIELD, middle, type Vector } from "../../scene/camera.js";
 import { isCategorical } from "../../scene/colouring.js";
-import { kindPalettes, kindStepsOf, paletteNamed, stepsOf } from "../../scene/palette.js";
+import { kindPalettes, kindStepsOf, paletteNamed, paletteOn, stepsOf } from "../../scene/palette.js";
 import { buffersOf, type Drawing } from "../engine/drawing.js";
 import type { Filter } from "../engine/engine.js";
 import { drawnPlace } from "../engine/highlight.js";
@@ -70,9 +70,11 @@ export class VectorObject extends Object3D {
   readonly #waiting: Step[] = [];
   #look: Look;
   #boxes: BoxLines | undefined;
-  #highlight: Drawn | undefined;
+  #highlight: readonly Drawn[] = [];
   #boxed = false; // what is drawn has its boxes, or they are on their way
   #palette = "";
+  #background: number | undefined;
+  #shared: { readonly asked: string; readonly share: number } | undefined;
   #view: View | undefined;
   #disposed = false;
 
@@ -138,23 +140,36 @@ export class VectorObject extends Object3D {
     const [low, high] = kinds ? [0, 255] : (this.#look.range ?? [legend.low, legend.high]);
     uniforms.low!.value = Number.isFinite(low) ? low : 0;
     uniforms.high!.value = Number.isFinite(high) ? high : 1;
-    for (const material of [this.#material, ...(this.#highlight ? [this.#highlight.material] : [])]) {
+    const { mark = 2 } = this.#look;
+    for (const [i, { material }] of this.#highlight.entries())
+      material.uniforms.mark!.value = mark + WIDER * (this.#highlight.length - i);
+    for (const material of [this.#material, ...this.#highlight.map((own) => own.material)]) {
       material.uniforms.pixelsPerUnit!.value = view.height / view.camera.span;
       material.uniforms.screen!.value.set(view.width, view.height);
     }
-    if (this.#highlight !== undefined) this.#highlight.material.uniforms.mark!.value = (this.#look.mark ?? 2) + WIDER;
     return this.engine.look(view);
+  }
+
+  /** The colours of numbers, at equal steps from the lowest to the highest. */
+  get palette(): readonly number[] {
+    const { palette } = this.#look;
+    // What the values are is known late: until then a palette of kinds is none of numbers.
+    const name = palette === undefined || Object.hasOwn(kindPalettes, palette) ? "viridis" : palette;
+    return paletteOn(paletteNamed(name), this.#background);
+  }
+
+  /** What is behind it, 0xRRGGBB: palettes leave out what could not be told from it. All of them is shown where nobody says it. */
+  set background(colour: number | undefined) {
+    this.#background = colour;
   }
 
   /** Of kinds of things or of numbers, as it turns out that the values are. */
   #setPalette(kinds: boolean): void {
     const { palette } = this.#look;
-    const name = `${kinds} ${palette}`;
+    const name = `${kinds} ${palette} ${this.#background}`;
     if (this.#palette === name) return;
     this.#palette = name;
-    // What the values are is known late: until then a palette of kinds is none of numbers.
-    const ofNumbers = palette === undefined || Object.hasOwn(kindPalettes, palette) ? "viridis" : palette;
-    const steps = kinds ? kindStepsOf(palette) : stepsOf(paletteNamed(ofNumbers));
+    const steps = kinds ? kindStepsOf(palette) : stepsOf(this.palette);
     const uniform = this.#material.uniforms.palette!;
     uniform.value?.dispose();
     uniform.value = paletteTexture(steps);
@@ -174,12 +189,28 @@ export class VectorObject extends Object3D {
     return picked;
   }
 
+  /** How much of what is drawn a random subset leaves, from 0 to 1. */
+  share(): number {
+    const { subset = 1 } = this.#look;
+    const asked = [subset, ...this.#drawn.keys()].join();
+    if (this.#shared?.asked === asked) return this.#shared.share;
+    let [kept, all] = [0, 0];
+    for (const { geometry } of this.#drawn.values()) {
+      const { array } = geometry.getAttribute("seed");
+      all += array.length;
+      for (let i = 0; i < array.length; i++) if (array[i]! <= subset) kept++;
+    }
+    const share = all === 0 ? subset : kept / all;
+    this.#shared = { asked, share };
+    return share;
+  }
+
   /** Ends every request and the worker, and gives back what it holds, also of the graphics card. */
   override dispose(): void {
     this.#disposed = true;
     this.engine.dispose();
     this.#takeBoxes(undefined);
-    this.#takeHighlight(undefined);
+    this.#takeHighlight([]);
     this.#waiting.length = 0;
     for (const id of [...this.#drawn.keys()]) this.#drop(id);
     this.#material.uniforms.palette!.value?.dispose();
@@ -244,7 +275,7 @@ export class VectorObject extends Object3D {
 
   /** An object is read for it, and shown when it has come; a place is there at once. */
   #mark(wanted: Look["highlight"]): void {
-    this.#takeHighlight(undefined);
+    this.#takeHighlight([]);
     const come = (drawing: Drawing | undefined): void => {
       if (drawing === undefined || this.#disposed || this.#look.highlight !== wanted) return;
       this.#takeHighlight(highlightOf(drawing, () => this.#look.clip));
@@ -254,12 +285,14 @@ export class VectorObject extends Object3D {
     else come(wanted && drawnPlace(wanted));
   }
 
-  #takeHighlight(highlight: Drawn | undefined): void {
-    this.#highlight?.geometry.dispose();
-    this.#highlight?.material.dispose();
-    this.#highlight?.removeFromParent();
+  #takeHighlight(highlight: readonly Drawn[]): void {
+    for (const { geometry, material } of this.#highlight) {
+      geometry.dispose();
+      material.dispose();
+    }
+    this.remove(...this.#highlight);
     this.#highlight = highlight;
-    if (highlight !== undefined) this.add(highlight);
+    if (highlight.length > 0) this.add(...highlight);
   }
 }
 
