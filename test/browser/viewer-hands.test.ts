@@ -1,5 +1,5 @@
 /** Hands on the viewer in a real Chromium: whatever can be clicked, dragged, typed or chosen, and what is seen then. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
@@ -13,6 +13,7 @@ const { data, own, served, suite } = viewerTests(async (data) => {
   build();
   await makeStore(join(data, "fibres.zv"), "streamlines", "nanometer");
   await makeStore(join(data, "picometres.zv"), "mesh", "picometer", 1000);
+  writeFileSync(join(data, "loose.csv"), "x,y,z,size\n10,0,50,1\n70,0,20,2\n");
 });
 
 const start = (look: object = {}) =>
@@ -95,6 +96,43 @@ suite("the viewer in hands", () => {
     await panel().getByText("lying (1)").click();
     await settled(own.page);
     expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: GROUND });
+  });
+
+  test("what cannot be understood changes nothing, and is said beside its field until it is mended", async () => {
+    await start();
+    await unfold("Filter and find");
+    expect(await named("Where").getAttribute("placeholder")).toBe("value > 0");
+    const before = await colours();
+    const wrong = panel().locator(".wrong-field:visible");
+    for (const [text, says] of [
+      ["vale > 0.3", /^There is no attribute vale; there are .*vertex\.value/],
+      ["value >", /^The where expression should have /],
+    ] as const) {
+      await named("Where").fill(text);
+      await named("Where").press("Enter");
+      await expect.poll(() => wrong.textContent()).toMatch(says);
+      expect(await named("Where").getAttribute("aria-describedby")).toBe(await wrong.getAttribute("id"));
+      await settled(own.page);
+      expect(await colours()).toEqual(before);
+    }
+    await named("Where").fill("value > 0.35");
+    await named("Where").press("Enter");
+    await settled(own.page);
+    expect([await wrong.count(), (await colours()).a]).toEqual([0, GROUND]);
+    await named("Find id").fill("abc");
+    await named("Find id").press("Enter");
+    await expect.poll(() => wrong.textContent()).toBe("An id is a whole number, such as 42.");
+  });
+
+  test("where data lie in no chunks there are no boxes to choose, and it is said why", async () => {
+    const boxes = () => named("boxes of chunks").isDisabled();
+    await start();
+    await unfold("Size, detail, export");
+    expect(await boxes()).toBe(false);
+    await own.show({ layers: [{ url: "loose.csv" }], camera: FRONT });
+    await unfold("Size, detail, export");
+    await expect.poll(boxes).toBe(true);
+    expect(await panel().getByText("These data do not lie in chunks").isVisible()).toBe(true);
   });
 
   test("a click picks an object and shows what is known of it; it can be shown alone", async () => {
@@ -205,6 +243,9 @@ suite("the viewer in hands", () => {
     await slide("Opacity", 1);
     await slide("Subset", 0.01);
     expect(lit(await picture(own.page))).toBe(0);
+    await expect
+      .poll(() => panel().locator(".card [role=status]").textContent())
+      .toBe("about 0 of 20 vertices, level 0");
     await slide("Subset", 1);
     expect((await colours()).a).toSatisfy(like(RED));
     await named("Show fibres.zv").uncheck();
@@ -256,6 +297,13 @@ suite("the viewer in hands", () => {
     await expect.poll(() => camera().span).toBeCloseTo(80);
     await own.page.keyboard.press("Shift+ArrowRight");
     await expect.poll(() => camera().target[0]).not.toBe(FRONT.target[0]);
+    for (const [key, far, times] of [
+      ["-", 1000, 45],
+      ["+", 1e-9, 150],
+    ] as const) {
+      for (let i = 0; i < times; i++) await own.page.keyboard.press(key);
+      await expect.poll(() => camera().span / (far * Math.hypot(60, 60))).toBeCloseTo(1); // of the data's size
+    }
     await own.page.keyboard.press("f");
     await expect.poll(() => camera().target).toEqual([40, 0, 50]);
     await own.page.keyboard.press("Tab");
@@ -303,6 +351,9 @@ suite("the viewer in hands", () => {
       .poll(async () => colourAt(await picture(own.page), FRONT, [55, 0, 50], [255, 255, 255]))
       .toEqual([255, 255, 255]);
     expect(await own.page.evaluate(() => document.documentElement.dataset.theme)).toBe("light");
+    expect(await own.page.evaluate(() => getComputedStyle(document.querySelector("select")!).colorScheme)).toBe(
+      "light",
+    );
     const before = await picture(own.page);
     const other = await viewer(served());
     await other.page.goto(own.page.url());
@@ -327,15 +378,25 @@ suite("the viewer in hands", () => {
     expect([...png.subarray(0, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
       0x89, 0x50, 0x4e, 0x47, 440, 360,
     ]);
-    const bar = await own.page.evaluate(async (base64) => {
-      const image = new Image();
-      image.src = `data:image/png;base64,${base64}`;
-      await image.decode();
-      const context = document.createElement("canvas").getContext("2d")!;
-      context.drawImage(image, -110, -333); // a place on the scale bar
-      return [...context.getImageData(0, 0, 1, 2).data];
-    }, png.toString("base64"));
+    const at = (png: Buffer, x: number, y: number, high: number): Promise<number[]> =>
+      own.page.evaluate(
+        async ([base64, x, y, high]) => {
+          const image = new Image();
+          image.src = `data:image/png;base64,${base64}`;
+          await image.decode();
+          const context = document.createElement("canvas").getContext("2d")!;
+          context.drawImage(image, x, y);
+          return [...context.getImageData(0, 0, 1, high).data];
+        },
+        [png.toString("base64"), x, y, high] as const,
+      );
+    const bar = await at(png, -110, -333, 2); // a place on the scale bar
     expect(bar.some((channel) => channel > 180 && channel < 240)).toBe(true); // its ink, nowhere else in this picture
+    await start({ color: "vertex.value" });
+    await expect.poll(() => panel().locator(".legend").textContent()).toBe("01");
+    const legend = await at(await saved("Save picture"), -(440 - 16 - 2), -40, 1);
+    expect(legend.slice(0, 3)).toEqual([0xfd, 0xe7, 0x25]); // where the bar of viridis ends
+    await start({ filter: { group: [0] } });
     await unfold("Size, detail, export");
     const asGot = async (file: string, ...selection: string[]): Promise<Buffer> => {
       const to = join(data, file);
@@ -363,7 +424,17 @@ suite("the viewer in hands", () => {
           .count(),
       )
       .toBe(1);
-    expect(await panel().locator(".timeline polyline").getAttribute("points")).toMatch(/\d/);
+    for (const name of ["asked", "memory"])
+      expect(await panel().locator(`.timeline polyline.${name}`).getAttribute("points")).toMatch(/\d/);
+    const drawn = panel().getByLabel("What is drawn").locator("li");
+    expect(await drawn.allTextContents()).toEqual([
+      expect.stringMatching(/^bytes in [\d.]+ s, the highest bar is [\d.]+ MB$/),
+      expect.stringMatching(/^requests so far, up to \d+$/),
+      expect.stringMatching(/^memory, up to [\d.]+ MB$/),
+    ]);
+    expect(await panel().locator(".timeline").getAttribute("aria-label")).toMatch(
+      /^Over \d+ s: bytes in .*requests.*memory/,
+    );
     const nameless = await own.page.evaluate(() =>
       [...document.querySelectorAll("input, select, button, canvas")]
         .filter((element) => {

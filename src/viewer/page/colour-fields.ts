@@ -69,7 +69,7 @@ export function legendOf({ object }: VectorLayer, set: Set): HTMLElement[] {
       max: high,
       step: "any", // with a step the upper end would be the last whole one
       value: object.look.range ?? [low, high],
-      colours: palettes[object.look.palette ?? "viridis"]!.map(cssOf),
+      colours: object.palette.map(cssOf),
       show: (value) => (unit === undefined ? shown(value) : `${shown(value)} ${unitText(unit)}`),
       change: (from, to) => set({ range: [from, to] }),
     }),

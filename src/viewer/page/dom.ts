@@ -23,6 +23,23 @@ export function field(name: string, control: HTMLElement, value?: HTMLElement): 
   return h("label", { className: "field" }, h("span", {}, name), control, value);
 }
 
+let described = 0;
+
+/** A place beneath a control that says what is wrong with it, to people who see it and to those who hear it. */
+export function complaintOf(control: HTMLElement): { readonly element: HTMLElement; say(text: string): void } {
+  const element = h("div", { className: "wrong-field", role: "alert", id: `complaint-${++described}`, hidden: true });
+  return {
+    element,
+    say(text) {
+      element.hidden = text === "";
+      element.textContent = text;
+      control.setAttribute("aria-invalid", String(text !== ""));
+      if (text === "") control.removeAttribute("aria-describedby");
+      else control.setAttribute("aria-describedby", element.id);
+    },
+  };
+}
+
 /** What is seldom needed, behind a word. */
 export const folded = (name: string, ...children: Child[]): HTMLDetailsElement =>
   h("details", {}, h("summary", {}, name), h("div", { className: "fields" }, ...children));

@@ -1,8 +1,13 @@
 /** Which part of a layer is shown: by an expression, by groups, by an id; what is given together must hold together. */
+import type { Schema } from "../../model/vectors.js";
+import { Where } from "../../query/where.js";
+import { comparedAs } from "../../query/where-test.js";
+import { formatName } from "../../query/where-text.js";
 import type { NamedGroup } from "../engine/found.js";
 import type { VectorLayer } from "../stage.js";
 import type { Look } from "../three/object.js";
-import { button, check, field, folded, h } from "./dom.js";
+import { button, check, complaintOf, field, folded, h } from "./dom.js";
+import { sentence } from "./messages.js";
 
 const LISTED = 200; // groups
 
@@ -12,9 +17,15 @@ export interface FilterActions {
   find(id: bigint): void;
 }
 
-export function filterFields({ object, about }: VectorLayer, { set, find }: FilterActions): HTMLElement {
+/** `schema` is what is known of the data's attributes when it is asked. */
+export function filterFields(
+  { object, about }: VectorLayer,
+  schema: () => Schema | undefined,
+  { set, find }: FilterActions,
+): HTMLElement {
   const { filter } = object.look;
-  const where = h("input", { type: "search", placeholder: "fa > 0.3 and length < 40", value: filter?.where ?? "" });
+  const where = h("input", { type: "search", value: filter?.where ?? "" });
+  const wrong = complaintOf(where);
   const chosen = new Set(filter?.group ?? []);
   let ids = [...(filter?.object ?? [])];
   const only = h("div", { className: "row between quiet" });
@@ -29,6 +40,12 @@ export function filterFields({ object, about }: VectorLayer, { set, find }: Filt
     set({ filter: Object.keys(next).length === 0 ? undefined : next });
     showOnly();
   };
+  /** What cannot be understood changes nothing: what was shown stays, and it is said why. */
+  const asked = (): void => {
+    const mistake = mistakeIn(where.value.trim(), schema());
+    wrong.say(mistake);
+    if (mistake === "") apply();
+  };
   const showOnly = (): void => {
     only.hidden = ids.length === 0;
     const all = button("Show all", () => {
@@ -37,13 +54,18 @@ export function filterFields({ object, about }: VectorLayer, { set, find }: Filt
     });
     only.replaceChildren(`only ${ids.length === 1 ? `object ${ids[0]}` : `${ids.length} objects`}`, all);
   };
-  where.addEventListener("change", apply);
+  where.addEventListener("change", asked);
+  where.addEventListener("focus", () => {
+    where.placeholder = exampleOf(schema());
+  });
 
   const id = h("input", { type: "search", placeholder: "42", inputMode: "numeric" });
-  const search = h("form", {}, field("Find id", id, h("button", { type: "submit" }, "Find")));
+  const noId = complaintOf(id);
+  const search = h("form", {}, field("Find id", id, h("button", { type: "submit" }, "Find")), noId.element);
   search.addEventListener("submit", (event) => {
     event.preventDefault();
-    const [number] = /-?\d+/.exec(id.value) ?? [];
+    const [number] = /^-?\d+$/.exec(id.value.trim()) ?? [];
+    noId.say(number === undefined ? "An id is a whole number, such as 42." : "");
     if (number !== undefined) find(BigInt(number));
   });
 
@@ -56,9 +78,40 @@ export function filterFields({ object, about }: VectorLayer, { set, find }: Filt
   );
   showOnly();
   const hasObjects = about.geometries[0] !== "points";
-  const fields = folded("Filter and find", field("Where", where), groups, hasObjects ? search : undefined, only);
+  const fields = folded(
+    "Filter and find",
+    field("Where", where),
+    wrong.element,
+    groups,
+    hasObjects ? search : undefined,
+    only,
+  );
+  fields.addEventListener("toggle", () => {
+    where.placeholder = exampleOf(schema());
+  });
   fields.open = filter !== undefined;
   return fields;
+}
+
+/** What is wrong with an expression; empty where nothing is, or where nobody knows the attributes yet. */
+function mistakeIn(text: string, schema: Schema | undefined): string {
+  try {
+    if (text !== "" && schema !== undefined) Where.check(Where.parse(text), schema);
+    return "";
+  } catch (error) {
+    return sentence(error);
+  }
+}
+
+/** An expression of the data's own attributes. */
+function exampleOf(schema: Schema | undefined): string {
+  for (const domain of ["vertex", "object"] as const)
+    for (const info of schema?.[domain] ?? []) {
+      const how = comparedAs(info);
+      const name = formatName({ name: info.name });
+      if (how !== undefined) return how === "text" ? `${name} = '${info.categories?.[0] ?? "a"}'` : `${name} > 0`;
+    }
+  return schema === undefined ? "" : "no attributes";
 }
 
 function showGroups(

@@ -4,7 +4,7 @@ import { shown } from "../../scene/scale-bar.js";
 import type { Layer, VectorLayer } from "../stage.js";
 import type { Look } from "../three/object.js";
 import { colourFields, legendOf } from "./colour-fields.js";
-import { button, field, folded, h, slider } from "./dom.js";
+import { button, check, field, folded, h, slider } from "./dom.js";
 import { EXPORTS, exportSelection } from "./export.js";
 import { filterFields } from "./filter-fields.js";
 
@@ -67,15 +67,15 @@ export function layerCard(layer: VectorLayer, actions: CardActions): Card {
       }),
       colours,
       legend,
-      filterFields(layer, { set, find: (id) => actions.find(layer, id) }),
+      filterFields(layer, () => schema, { set, find: (id) => actions.find(layer, id) }),
       slider("Subset", { ...share, min: 0.01, step: 0.01, value: subset, change: (value) => set({ subset: value }) }),
-      folded("Size, detail, export", ...moreFields(layer, set), exportRow(layer, actions)),
+      moreFields(layer, set, exportRow(layer, actions)),
     );
   }
-  rebuild();
-
   let schema: Schema | undefined;
   let told = "";
+  rebuild();
+
   return {
     element,
     rebuild,
@@ -88,7 +88,7 @@ export function layerCard(layer: VectorLayer, actions: CardActions): Card {
         schema = engine.schema;
         colours.replaceChildren(...colourFields(layer, schema, set));
       }
-      const now = JSON.stringify([look.color, look.palette, low, high, kinds.size]);
+      const now = JSON.stringify([look.color, object.palette, look.palette, low, high, kinds.size]);
       if (now === told) return;
       told = now;
       legend.replaceChildren(...legendOf(layer, set));
@@ -98,10 +98,13 @@ export function layerCard(layer: VectorLayer, actions: CardActions): Card {
 
 function statusOf({ object }: VectorLayer): string {
   const { loading, level, vertices, missing, truncated, coarse } = object.engine.status();
+  const { subset = 1 } = object.look;
+  const count = (number: number): string => number.toLocaleString("en");
+  const shown = subset < 1 ? `about ${count(Math.round(vertices * object.share()))} of ` : "";
   const nothing = !loading && level === undefined && object.visible;
   return [
     loading ? "loading …" : undefined,
-    level === undefined ? undefined : `${vertices.toLocaleString("en")} vertices, level ${level}`,
+    level === undefined ? undefined : `${shown}${count(vertices)} vertices, level ${level}`,
     nothing ? "nothing to show" : undefined,
     missing > 0 ? `${missing} damaged ${missing === 1 ? "chunk is" : "chunks are"} missing` : undefined,
     truncated ? "too many to show all" : undefined,
@@ -111,11 +114,12 @@ function statusOf({ object }: VectorLayer): string {
     .join(" · ");
 }
 
-function moreFields({ object }: VectorLayer, set: (change: Look) => void): HTMLElement[] {
+function moreFields({ object }: VectorLayer, set: (change: Look) => void, more: HTMLElement): HTMLElement {
   const { mark = 2, detail = 1 / 6, boxes = false } = object.look;
-  const boxed = h("input", { type: "checkbox", checked: boxes });
-  boxed.addEventListener("change", () => set({ boxes: boxed.checked }));
-  return [
+  const boxed = check("boxes of chunks", boxes, (on) => set({ boxes: on }));
+  const why = h("div", { className: "quiet", hidden: true }, "These data do not lie in chunks: there are no boxes.");
+  const fields = folded(
+    "Size, detail, export",
     slider("Size", {
       min: 1,
       max: 20,
@@ -132,8 +136,22 @@ function moreFields({ object }: VectorLayer, set: (change: Look) => void): HTMLE
       show: (value) => `${shown(Number((6 * value).toPrecision(2)))} ×`,
       change: (value) => set({ detail: value }),
     }),
-    h("label", { className: "row" }, boxed, "boxes of chunks"),
-  ];
+    boxed,
+    why,
+    more,
+  );
+  // Which boxes there are may take a request: it is asked when somebody looks.
+  fields.addEventListener("toggle", () => {
+    if (!fields.open || object.engine.status().level === undefined) return;
+    object.engine.boxes().then(
+      ({ length }) => {
+        boxed.querySelector("input")!.disabled = length === 0;
+        why.hidden = length > 0;
+      },
+      () => undefined, // it is told where they are wanted
+    );
+  });
+  return fields;
 }
 
 function exportRow(layer: VectorLayer, actions: CardActions): HTMLElement {
