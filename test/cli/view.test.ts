@@ -93,6 +93,47 @@ async function untilPrepared({ preparing }: Told): Promise<void> {
 
 const TIME = 120_000;
 
+describe("octavo demo", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "ends in the viewer at a terminal, until %s",
+    { timeout: TIME },
+    async (signal) => {
+      const terminal = "data:text/javascript,process.stdout.isTTY=true";
+      const env = { ...process.env, XDG_CACHE_HOME: cache, TMPDIR: mkdtempSync(join(folder, "tmp-")), DISPLAY: "" };
+      const child = spawn(process.execPath, ["--import", terminal, cli, "demo", "-q"], { cwd: folder, env });
+      const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+      let stdout = "";
+      try {
+        const address = await new Promise<string>((resolve, reject) => {
+          child.stdout.on("data", (data) => {
+            stdout += data;
+            const [url] = /http:\S+url=\S*particles\.zv\S*/.exec(stdout) ?? [];
+            if (url !== undefined && /open this address/.test(stdout)) resolve(url);
+          });
+          child.on("close", () => reject(new Error(stdout)));
+        });
+        expect(await (await fetch(address)).text()).toContain("<title>Octavo</title>");
+        const layers = new URL(address).searchParams.getAll("url");
+        expect(layers.map((layer) => layer.split("/").at(-2))).toEqual([
+          "tracts.zv",
+          "neuron.zv",
+          "body.zv",
+          "particles.zv",
+        ]);
+        for (const layer of layers) {
+          const dataset = await open(new URL(layer, address).href);
+          if (dataset.kind !== "vectors") throw new Error("that is no geometry");
+          expect(dataset.axes[0]?.unit).toBe("micrometer"); // they stand beside each other
+        }
+      } finally {
+        child.kill(signal);
+      }
+      expect(await ended).toBe(0);
+      expect(readdirSync(env.TMPDIR)).toEqual([]);
+    },
+  );
+});
+
 describe("the page", () => {
   it("is served beside the data, each address a layer, and nothing else is", { timeout: TIME }, async () => {
     const { code, stderr } = await viewing(["tracts.zv", "cells/neuron.zv"], async ({ url, layers, at }) => {
