@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeNeuron, makeSurface, makeTracts } from "../../src/cli/demo-data.js";
+import { createVolume, volumeInfo } from "../../src/format/precomputed/volume/index.js";
 import { createZarrVectors } from "../../src/format/zarr-vectors/index.js";
+import { ndarray } from "../../src/model/elements.js";
 import type { Axis, Geometry } from "../../src/model/vectors.js";
 import { convert } from "../../src/node.js";
 import type { Camera } from "../../src/scene/camera.js";
@@ -100,7 +102,44 @@ async function makeSynapses(): Promise<void> {
   await convert(at("synapses.zv"), at("synapses"), { to: "precomputed", kind: "annotations" });
 }
 
+/** Tissue around the neuron: bright where its cells are, in nanometres. */
+async function makeTissue(): Promise<void> {
+  await makeNeuron(at("in-tissue.zv"), signal);
+  const size = [128, 128, 48] as const;
+  const [next, values] = [random(6), new Uint8Array(size[0] * size[1] * size[2])];
+  const cells = Array.from({ length: 40 }, () => [...size.map((side) => side * next()), 4 + 7 * next()]);
+  let to = 0;
+  for (let x = 0; x < size[0]; x++)
+    for (let y = 0; y < size[1]; y++)
+      for (let z = 0; z < size[2]; z++) {
+        let bright = 60 + 18 * Math.sin(x / 9) * Math.cos(y / 7 + z / 5) + 14 * next();
+        for (const [cx = 0, cy = 0, cz = 0, r = 1] of cells) {
+          const off = Math.hypot(x - cx, y - cy, z - cz) / r;
+          if (off < 1) bright += off > 0.8 ? 110 : 60;
+        }
+        values[to++] = Math.min(255, bright);
+      }
+  const description = {
+    size,
+    dtype: { kind: "uint", size: 1, endian: "little" },
+    resolution: [2000, 2000, 2000],
+    offset: [-64, -64, -24],
+    chunkSize: [32, 32, 16],
+    scales: 2,
+  } as const;
+  const volume = await createVolume(fileStore(at("tissue")), Prefix.root, volumeInfo(description));
+  await volume.write(undefined, ndarray([...size, 1], values));
+  await volume.commit();
+}
+
 const ABOVE: Camera = { target: [0, 0, 0], azimuth: 20, elevation: 40, span: 44, perspective: true };
+
+/** A floor and two walls behind the neuron. */
+const TISSUE = [
+  { axis: 0, position: -126_000 },
+  { axis: 1, position: 126_000 },
+  { axis: 2, position: -46_000 },
+];
 
 interface Scene {
   readonly name: string;
@@ -126,6 +165,7 @@ const SCENES: readonly Scene[] = [
       const { x, y } = seenAt(camera, [0, 0, 0], { width: WIDTH - 320, height: HEIGHT }); // the cell body
       await page.mouse.click(x, y);
       await page.locator("section[aria-label=Picked] tr").first().waitFor();
+      await page.waitForTimeout(1000); // until it is highlighted
     },
   },
   {
@@ -162,6 +202,17 @@ const SCENES: readonly Scene[] = [
     name: "viewer-lines",
     make: makeSynapses,
     shows: { layers: [{ url: "synapses", look: { color: "object.weight", palette: "ice", mark: 3 } }] },
+  },
+  {
+    name: "viewer-volume",
+    make: makeTissue,
+    shows: {
+      layers: [
+        { url: "in-tissue.zv", look: { color: "#f0a030" } },
+        { url: "tissue", look: { planes: TISSUE } as object },
+      ],
+      camera: { target: [0, 0, -20], azimuth: 38, elevation: 30, span: 320, perspective: true },
+    },
   },
 ];
 

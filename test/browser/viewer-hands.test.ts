@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
-import { kindPalettes, palettes } from "../../src/scene/palette.js";
+import { kindPalettes, PICKED, palettes, RIM } from "../../src/scene/palette.js";
 import { build, octavo } from "../cli/run.js";
 import { FRONT, makeStore, ON_A, ON_B } from "./viewer-data.js";
 import { type Colour, colourAt, GROUND, lit, picture, seenAt, settled, viewer } from "./viewer-harness.js";
@@ -149,6 +149,13 @@ suite("the viewer in hands", () => {
       .poll(rows, { timeout: 20_000 })
       .toMatchObject({ layer: "fibres.zv", object: "7", kind: "first", score: "10", at: "25, 0, 50 nm" });
     expect(Number((await rows()).value)).toBeCloseTo(0.15, 1);
+    // It has a colour of its own, and a rim.
+    await expect.poll(async () => (await colours()).a).toSatisfy(like(rgb(PICKED)));
+    const { pixels } = await picture(own.page);
+    let rim = 0;
+    for (let at = 0; at < pixels.length; at += 4)
+      if (rgb(RIM).every((channel, i) => Math.abs(channel - pixels[at + i]!) <= 4)) rim++;
+    expect(rim).toBeGreaterThan(200);
     await unfold("Filter and find");
     await named("Where").fill("value < 0.9");
     await named("Where").press("Enter");

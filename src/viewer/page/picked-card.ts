@@ -16,7 +16,7 @@ export interface PickedActions {
 }
 
 export function pickedCard({ only, close: ended }: PickedActions): PickedCard {
-  const element = h("section", { className: "picked card", label: "Picked", hidden: true });
+  const element = h("section", { className: "picked", label: "Picked", hidden: true });
   element.setAttribute("aria-live", "polite");
   function show(picked: Picked | undefined, layer: VectorLayer | undefined): void {
     element.hidden = picked === undefined || layer === undefined;

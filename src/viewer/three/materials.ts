@@ -41,7 +41,7 @@ const CUT = /* glsl */ `
   }`;
 
 const VARYING = /* glsl */ `
-  uniform float mark, subset, pixelsPerUnit;
+  uniform float mark, wider, subset, pixelsPerUnit;
   uniform vec2 screen;
   varying vec3 place;
   varying vec3 tint;
@@ -55,7 +55,7 @@ const POINTS_VERTEX = /* glsl */ `
     tint = colourOf(value);
     kept = step(seed, subset);
     gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
-    gl_PointSize = max(mark, 2.0 * radius * pixelsPerUnit);
+    gl_PointSize = max(mark, 2.0 * radius * pixelsPerUnit) + wider;
   }`;
 
 const POINTS_FRAGMENT = /* glsl */ `
@@ -92,7 +92,7 @@ const LINES_VERTEX = /* glsl */ `
     vec2 along = end.xy / end.w * screen - start.xy / start.w * screen;
     float far = length(along);
     along = far > 0.0 ? along / far : vec2(1.0, 0.0);
-    vec2 wides = max(vec2(mark), 2.0 * lineRadius * pixelsPerUnit);
+    vec2 wides = max(vec2(mark), 2.0 * lineRadius * pixelsPerUnit) + wider;
     float way = 2.0 * corner.x - 1.0;
     float beyond = (opacity < 1.0 ? 0.25 : 1.0) * mix(wides.x, wides.y, corner.x);
     // Its sides go on as they are where its ends are round; of a ball that is larger than its line is long, there is room for both.
@@ -187,6 +187,7 @@ export function materialFor(form: Form): ShaderMaterial {
       clipMax: { value: new Vector3(FAR, FAR, FAR) },
       opacity: { value: 1 },
       mark: { value: 2 },
+      wider: { value: 0 },
       subset: { value: 1 },
       pixelsPerUnit: { value: 1 },
       screen: { value: new Vector2(1, 1) },

@@ -141,8 +141,10 @@ export class VectorObject extends Object3D {
     uniforms.low!.value = Number.isFinite(low) ? low : 0;
     uniforms.high!.value = Number.isFinite(high) ? high : 1;
     const { mark = 2 } = this.#look;
-    for (const [i, { material }] of this.#highlight.entries())
-      material.uniforms.mark!.value = mark + WIDER * (this.#highlight.length - i);
+    for (const [i, { material }] of this.#highlight.entries()) {
+      material.uniforms.mark!.value = mark;
+      material.uniforms.wider!.value = WIDER * (this.#highlight.length - i);
+    }
     for (const material of [this.#material, ...this.#highlight.map((own) => own.material)]) {
       material.uniforms.pixelsPerUnit!.value = view.height / view.camera.span;
       material.uniforms.screen!.value.set(view.width, view.height);
