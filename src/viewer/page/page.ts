@@ -65,7 +65,7 @@ function start(): Stage | undefined {
 }
 
 async function openUrl(url: string, look: LayerLook = {}, hidden = false): Promise<void> {
-  const address = URL.parse(url, location.href)?.href;
+  const address = URL.canParse(url, location.href) ? new URL(url, location.href).href : undefined;
   if (address === undefined) return say(`${url} is no address: one looks like https://host/data.zv.`);
   await show(() => prepared.whereIs(address), nameOf(address), address, look, hidden);
 }
