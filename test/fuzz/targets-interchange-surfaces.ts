@@ -92,6 +92,7 @@ const modules: { readonly [name: string]: () => Promise<{ readonly file: FileFor
   vtk: () => import("../../src/format/interchange/vtk.js"),
   vtp: () => import("../../src/format/interchange/vtp.js"),
   gltf: () => import("../../src/format/interchange/gltf.js"),
+  glb: async () => ({ file: (await import("../../src/format/interchange/gltf.js")).glb }),
   gifti: () => import("../../src/format/interchange/gifti.js"),
   freesurfer: () => import("../../src/format/interchange/freesurfer.js"),
 };
