@@ -2,6 +2,8 @@
  * `octavo info` of geometry: from documents, indexes and one chunk of attributes; all data are read only where the caller wants
  * all of it measured.
  */
+
+import { dtypeText } from "../bytes/dtype.js";
 import type { CodecSpec } from "../codec/types.js";
 import { NotFound, OctavoError } from "../errors.js";
 import type { AttributeInfo } from "../model/attributes.js";
@@ -10,7 +12,6 @@ import { Prefix } from "../store/key.js";
 import { type Range, widen } from "./columns.js";
 import { COUNTED, type Common } from "./info.js";
 import type { Place } from "./source.js";
-import { dtypeText } from "./values.js";
 import type { Session } from "./verb.js";
 
 export const DOMAINS = ["vertex", "link", "fragment", "object", "group"] as const satisfies readonly Domain[];

@@ -1,6 +1,6 @@
 /** `octavo info`: what is there, without reading data. */
 
-import { isFixed } from "../bytes/dtype.js";
+import { dtypeText, isFixed } from "../bytes/dtype.js";
 import type { Json } from "../bytes/json.js";
 import type { CodecSpec } from "../codec/types.js";
 import { toJson } from "../convert/json/text.js";
@@ -13,7 +13,7 @@ import { bytesText, counted, countText, type Output, table } from "./output.js";
 import { progressOption } from "./progress.js";
 import { findSource, remarkForbidden, skipOption, sourceOptions } from "./source.js";
 import { tableOf, tableOptions } from "./table-options.js";
-import { dtypeText, elementValue } from "./values.js";
+import { elementValue } from "./values.js";
 import { type Session, verb } from "./verb.js";
 
 /** Counting stops here: a store of millions of chunks should still answer at once. */

@@ -1,4 +1,6 @@
 /** `octavo ls`: the nodes below a group, the stored chunks of an array, what geometry holds, or the keys as the store has them. */
+
+import { dtypeText } from "../bytes/dtype.js";
 import { InvalidInput, OctavoError, Unsupported } from "../errors.js";
 import type { ArrayDataset, GroupDataset } from "../model/dataset.js";
 import { count, flag, value } from "./args.js";
@@ -7,7 +9,6 @@ import { shapeText } from "./info.js";
 import { listVectors } from "./ls-vectors.js";
 import { countText, table } from "./output.js";
 import { findPlace, findSource, type Place, remarkForbidden, sourceOptions } from "./source.js";
-import { dtypeText } from "./values.js";
 import { type Session, verb } from "./verb.js";
 
 export const ls = verb({

@@ -5,10 +5,10 @@
  *   csv    a list: one value per line; else one line per row of the last axis; structs: one per line under a header;
  *          complex numbers are "1+2j" there, and [1,2] in JSON
  */
-import type { DataType } from "../bytes/dtype.js";
+import { type DataType, dtypeText } from "../bytes/dtype.js";
 import { jsonOf, toJson } from "../convert/json/text.js";
 import type { NdArray } from "../model/array.js";
-import { dtypeText, readableValues } from "./values.js";
+import { readableValues } from "./values.js";
 
 /** What turns an array into bytes of a file: its beginning, each block, its end. */
 export interface ArrayText {

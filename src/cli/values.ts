@@ -5,42 +5,6 @@ import type { Element, VlenValue } from "../codec/types.js";
 import type { NdArray } from "../model/array.js";
 import { type Value, valueAt } from "../model/elements.js";
 
-/** "int32", "float64, big-endian", "datetime64[ns]", "struct { x: float32, id: uint64 }" */
-export function dtypeText(dtype: DataType): string {
-  const big = "endian" in dtype && dtype.endian === "big" && dtype.size > 1 ? ", big-endian" : "";
-  switch (dtype.kind) {
-    case "bool":
-    case "string":
-      return dtype.kind;
-    case "vlen-bytes":
-      return "variable bytes";
-    case "vlen-array":
-      return `variable lists of ${dtypeText(dtype.item)}`;
-    case "int":
-    case "uint":
-    case "float":
-    case "complex":
-      return `${dtype.kind}${dtype.size * 8}${big}`;
-    case "datetime":
-    case "timedelta": {
-      const unit = dtype.unit === "generic" ? "" : `[${dtype.scale === 1 ? "" : dtype.scale}${dtype.unit}]`;
-      return `${dtype.kind}64${unit}${big}`;
-    }
-    case "bytes":
-      return `${dtype.size} bytes of text`;
-    case "utf32":
-      return `${dtype.size / 4} characters of text${big}`;
-    case "raw":
-      return `${dtype.size} raw bytes`;
-    case "struct": {
-      const fields = dtype.fields
-        .filter(({ name }) => name !== "") // padding
-        .map(({ name, shape, dtype: type }) => `${name}: ${dtypeText(type)}${shape ? ` × ${shape.join(" × ")}` : ""}`);
-      return `struct { ${fields.join(", ")} }`;
-    }
-  }
-}
-
 /** One element that stands alone, such as a fill value. */
 export function elementValue(dtype: DataType, element: Element): unknown {
   const data = isFixed(dtype) ? (element as Uint8Array) : [element as VlenValue];

@@ -3,7 +3,7 @@ import type { NdArray } from "../model/array.js";
 import type { ArrayDataset, ReadOptions } from "../model/dataset.js";
 import { valueAt } from "../model/elements.js";
 import type { Findings } from "./report.js";
-import { same, shown } from "./values.js";
+import { same, shown, typeText } from "./values.js";
 
 const ELEMENTS = 1 << 22; // of each, that are held at once
 
@@ -58,8 +58,6 @@ function within(a: readonly number[], b: readonly number[]): readonly number[] |
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   return long.every((size, axis) => size === (short[axis] ?? 1)) ? short : undefined;
 }
-
-const typeText = ({ dtype }: ArrayDataset): string => ("size" in dtype ? `${dtype.kind}${8 * dtype.size}` : dtype.kind);
 
 /** What times are counted in: the same number of something else is another time. */
 const timeOf = ({ dtype }: ArrayDataset): string =>

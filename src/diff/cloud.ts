@@ -74,7 +74,7 @@ async function inStep(a: Cloud, b: Cloud, how: Comparing, options: CloudOptions)
           if (away > furthest) furthest = away;
         }
         const pairs = Array.from({ length: rows }, (_, row) => [first + row, start + row] as const);
-        compareRows(batch.vertexColumns, other.vertexColumns, how.names.vertex, pairs, () => "", silent);
+        compareRows(batch.vertexColumns, other.vertexColumns, "vertex", pairs, () => "", silent);
         if (found.counts.values !== undefined) return undefined;
         [at, from, count] = [at + rows, from + rows, count + rows];
       }
@@ -83,6 +83,7 @@ async function inStep(a: Cloud, b: Cloud, how: Comparing, options: CloudOptions)
     for (let next = await second.next(); next.done !== true; next = await second.next())
       if (next.value.positions.length > 0) return undefined;
     how.findings.furthest = Math.max(how.findings.furthest, furthest);
+    for (const note of found.notes) how.findings.notes.add(note);
     return count;
   } finally {
     await second.return?.();
@@ -245,5 +246,5 @@ function holdAgainst(a: Gathered, b: Gathered, how: Comparing): void {
     const [row] = both[pair]!;
     return `(${scale.map((factor, axis) => positions[row * scale.length + axis]! * factor).join(", ")})`;
   };
-  compareRows(a.columns, b.columns, names.vertex, both, at, how);
+  compareRows(a.columns, b.columns, "vertex", both, at, how);
 }

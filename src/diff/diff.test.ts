@@ -237,6 +237,74 @@ describe("besides", () => {
       ),
     ).toEqual([]);
   });
+  it("lengths in other units are compared as lengths", async () => {
+    const batch = scene("skeletons", 3);
+    const count = batch.positions.length / 3;
+    const double = { ...float, size: 8 } as const;
+    const um = Float64Array.from({ length: count }, (_, v) => (v + 1) / 7);
+    const nm = um.map((value) => 1000 * value);
+    const withLengths = (values: Float32Array | Float64Array, unit: string, more: Columns = new Map()) => {
+      const dtype = values instanceof Float32Array ? float : double;
+      return stored("skeletons", {
+        ...batch,
+        vertexColumns: new Map([...columnsOf([{ ...info("reach", dtype), unit }, values]), ...more]),
+      });
+    };
+    const exact = await withLengths(um, "um");
+    const single = await withLengths(Float32Array.from(um), "micron");
+    const other = await withLengths(Float32Array.from(nm), "nanometer");
+    for (const [a, b] of [
+      [exact, other],
+      [other, exact],
+      [single, other],
+      [other, single],
+    ] as const) {
+      expect(await found(a, b)).toEqual([]);
+      expect((await diffDatasets(a, b)).notes.join()).toContain("the same but for the rounding of float32");
+    }
+    // In one unit nothing is rounded, and nothing may be.
+    expect(await found(exact, single)).toEqual(["values"]);
+    expect(
+      await found(
+        exact,
+        await withLengths(
+          Float64Array.from(um, (value) => (1000 * value) / 1000),
+          "um",
+        ),
+      ),
+    ).toEqual([]);
+    const thousands = await withLengths(
+      Float64Array.from({ length: count }, (_, v) => 100 * v),
+      "nm",
+    );
+    const tenths = Float64Array.from({ length: count }, (_, v) => v / 10);
+    expect((await diffDatasets(await withLengths(tenths, "um"), thousands)).notes).toHaveLength(1);
+    tenths[1]! += 1e-12;
+    expect(await found(await withLengths(tenths, "um"), thousands)).toEqual(["values"]); // float64 has room for it
+    expect(await found(await withLengths(Float32Array.from(um), "nm"), other)).toEqual(["values"]);
+    const off = await withLengths(
+      Float32Array.from(nm, (value) => value * (1 + 2 ** -21)),
+      "nm",
+    );
+    expect(await found(exact, off)).toEqual(["values"]);
+  });
+
+  it("texts of a fixed length are told in words", async () => {
+    const batch = scene("skeletons", 3);
+    const texts = (size: number) =>
+      stored("skeletons", {
+        ...batch,
+        objectColumns: columnsOf([
+          info("label", { kind: "utf32", size, endian: "little" }),
+          Array.from(batch.ids as BigInt64Array, String),
+        ]),
+      });
+    const { notes } = await diffDatasets(await texts(80), await texts(320));
+    expect(notes).toEqual([
+      "object attribute label is 20 characters of text in the first, 80 characters of text in the second",
+    ]);
+  });
+
   it("another kind is another kind", async () => {
     const one = await stored("points", scene("points", 1));
     expect(await found(one, await stored("graph", scene("graph", 1)))).toEqual(["geometry"]);

@@ -1,7 +1,8 @@
 /** Two objects: the same vertices, joined in the same way, with the same attributes. */
-import type { Batch, Columns } from "../model/vectors.js";
+import type { Batch, Columns, Domain } from "../model/vectors.js";
 import { apart, coordinate, paired, sameOrder, sorted, surroundings, type Vertices } from "./pairing.js";
 import type { Findings } from "./report.js";
+import type { Rescalings } from "./units.js";
 import { comparer, rowText } from "./values.js";
 
 /** An object, or what belongs to none, in a batch. */
@@ -87,14 +88,18 @@ export interface Comparing {
   readonly findings: Findings;
   readonly tolerance: number;
   /** Attributes that both have, and that are compared. */
-  readonly names: { readonly [domain in "vertex" | "object" | "link" | "group"]: readonly string[] };
+  readonly names: { readonly [domain in ComparedDomain]: readonly string[] };
+  /** How the second's have been brought to the units of the first. */
+  readonly units: Rescalings;
 }
+
+type ComparedDomain = Exclude<Domain, "fragment">;
 
 export function compareThings(a: Thing, b: Thing, where: string, how: Comparing): void {
   const { findings } = how;
   findings.compared.vertices += a.vertices.rows.length;
   if (a.row >= 0 && b.row >= 0)
-    compareRows(a.batch.objectColumns, b.batch.objectColumns, how.names.object, [[a.row, b.row]], () => where, how);
+    compareRows(a.batch.objectColumns, b.batch.objectColumns, "object", [[a.row, b.row]], () => where, how);
   const [n, m] = [a.vertices.rows.length, b.vertices.rows.length];
   if (n !== m) findings.tell("vertices", where, () => `${n} vertices in the first, ${m} in the second`);
   const pairs = n === m ? pairing(a, b, where, how) : undefined;
@@ -102,7 +107,7 @@ export function compareThings(a: Thing, b: Thing, where: string, how: Comparing)
   const at = (vertex: number): string => (n === 1 ? where : `${where}, vertex ${vertex}`);
   if (how.names.vertex.length > 0) {
     const rows = Array.from(pairs, (w, v) => [a.vertices.rows[v]!, b.vertices.rows[w]!] as const);
-    compareRows(a.batch.vertexColumns, b.batch.vertexColumns, how.names.vertex, rows, at, how);
+    compareRows(a.batch.vertexColumns, b.batch.vertexColumns, "vertex", rows, at, how);
   }
   compareLinks(a, b, pairs, where, how);
 }
@@ -170,19 +175,21 @@ function ordered({ batch, vertices, links }: Thing, names: Comparing["names"]): 
   return order;
 }
 
-/** These attributes of these pairs of rows. */
+/** The attributes of a domain, of these pairs of rows. */
 export function compareRows(
   a: Columns,
   b: Columns,
-  names: readonly string[],
+  domain: ComparedDomain,
   pairs: readonly (readonly [number, number])[],
   where: (pair: number) => string,
-  { findings }: Comparing,
+  { findings, names, units }: Comparing,
 ): void {
-  for (const name of names) {
+  for (const name of names[domain]) {
     const [first, second] = [a.get(name), b.get(name)];
     if (first === undefined || second === undefined || first.info.channels !== second.info.channels) continue;
-    const alike = comparer(first, second);
+    const rounded = (): void =>
+      void findings.notes.add(`values of ${name} are the same but for the rounding of float32`);
+    const alike = comparer(first, second, units[domain].get(name)?.single ? rounded : undefined);
     let [differing, at] = [0, -1];
     for (let i = 0; i < pairs.length; i++) {
       if (alike(pairs[i]![0], pairs[i]![1])) continue;
@@ -229,7 +236,7 @@ function compareLinks(a: Thing, b: Thing, pairs: Int32Array, where: string, how:
     rows.push([a.linkRows[own]!, b.linkRows[its]!]);
   }
   const at = (link: number): string => `${where}, link ${rows[link]![0]}`;
-  compareRows(a.batch.links!.columns, b.batch.links!.columns, how.names.link, rows, at, how);
+  compareRows(a.batch.links!.columns, b.batch.links!.columns, "link", rows, at, how);
 }
 
 function canonical(

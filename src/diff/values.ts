@@ -1,6 +1,11 @@
 /** Values of attributes, compared as what they mean: 1 is 1 in every type, a code is its text, and what is absent is absent. */
+import { dtypeText } from "../bytes/dtype.js";
 import { halfToNumber } from "../bytes/half.js";
-import type { Column } from "../model/attributes.js";
+import type { AttributeInfo, Column } from "../model/attributes.js";
+
+/** A type in words; in which order its bytes lie is no part of what it holds. */
+export const typeText = ({ dtype, categories }: Pick<AttributeInfo, "dtype" | "categories">): string =>
+  categories !== undefined ? "a dictionary" : dtypeText("endian" in dtype ? { ...dtype, endian: "little" } : dtype);
 
 type Meaning = number | bigint | string | undefined;
 
@@ -26,13 +31,24 @@ export function same(a: Meaning, b: Meaning): boolean {
 export const shown = (value: Meaning): string =>
   value === undefined ? "nothing" : typeof value === "string" ? JSON.stringify(value) : `${value}`;
 
-/** Compares rows of two columns of the same number of channels. */
-export function comparer(a: Column, b: Column): (rowA: number, rowB: number) => boolean {
+/** Whether numbers are not the same for no other reason than that float32 rounds. */
+function close(a: Meaning, b: Meaning): boolean {
+  const [x, y] = [Number(a), Number(b)];
+  const apart = Math.abs(x - y);
+  return Number.isFinite(apart) && apart <= 2 ** -23 * Math.max(Math.abs(x), Math.abs(y));
+}
+
+/** Compares rows of two columns of the same number of channels; `rounded` is told of numbers that are taken for the same. */
+export function comparer(a: Column, b: Column, rounded?: () => void): (rowA: number, rowB: number) => boolean {
   const { channels } = a.info;
   const [ofA, ofB] = [meaningOf(a), meaningOf(b)];
   return (rowA, rowB) => {
-    for (let channel = 0; channel < channels; channel++)
-      if (!same(ofA(rowA * channels + channel), ofB(rowB * channels + channel))) return false;
+    for (let channel = 0; channel < channels; channel++) {
+      const [own, its] = [ofA(rowA * channels + channel), ofB(rowB * channels + channel)];
+      if (same(own, its)) continue;
+      if (rounded === undefined || !close(own, its)) return false;
+      rounded();
+    }
     return true;
   };
 }

@@ -5,13 +5,14 @@
 import type { AttributeInfo } from "../model/attributes.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { Batch, Domain, Geometry, Parametric, Query, VectorDataset } from "../model/vectors.js";
-import { measureOf } from "../space/units.js";
+import type { Batch, Domain, Geometry, Parametric, Query, Schema, VectorDataset } from "../model/vectors.js";
+import { measureOf, ratioOf } from "../space/units.js";
 import { type Cloud, compareClouds } from "./cloud.js";
 import { type Comparing, compareRows, compareThings, linksBetween, type Thing, thingsIn } from "./objects.js";
 import { areSingle, asPoints, hasObjects, schemaAsPoints } from "./points.js";
 import type { Findings } from "./report.js";
-import { rowText } from "./values.js";
+import { inUnits, rescalings } from "./units.js";
+import { rowText, typeText } from "./values.js";
 
 export interface VectorDiffOptions extends ReadOptions {
   /** How far coordinates may be apart, along each axis, in units of the first. */
@@ -100,42 +101,40 @@ async function diffLevel(a: Side, b: Side, findings: Findings, options: VectorDi
     isPoints && (await areSingle(a, one, two, reading)),
     isPoints && (await areSingle(b, two, one, reading)),
   ];
-  const names = await sharedNames(
-    firstSingle ? schemaAsPoints(one) : one,
-    secondSingle ? schemaAsPoints(two) : two,
-    `level ${a.level}`,
-    findings,
-    options,
-  );
-  const how: Comparing = { findings, tolerance: options.tolerance, names };
+  const schemas = await Promise.all([
+    (firstSingle ? schemaAsPoints(one) : one).schema(options),
+    (secondSingle ? schemaAsPoints(two) : two).schema(options),
+  ]);
+  const names = sharedNames(...schemas, `level ${a.level}`, findings, options);
+  const how: Comparing = { findings, tolerance: options.tolerance, names, units: rescalings(...schemas) };
   if (firstSingle || secondSingle || (isPoints && !hasObjects(one) && !hasObjects(two))) {
     const isId = (firstSingle || secondSingle) && !ignore.has("ids");
     const others = names.vertex.filter((name) => name !== "id" || !(firstSingle || secondSingle));
     const vertex = isId ? [...others, "id"] : others;
     return compareClouds(
       firstSingle ? asPoints(a) : a,
-      secondSingle ? asPoints(b) : b,
+      inUnits(secondSingle ? asPoints(b) : b, how.units),
       { ...how, names: { ...names, vertex } },
       { ...reading, maxMemory: options.maxMemory },
     );
   }
   const ids = await matched(one, two, a.level, findings, options);
-  await diffObjects(a, b, ids, how, options);
-  if (!ignore.has("groups")) await diffGroups(a, b, ids, how, options);
+  const second = inUnits(b, how.units);
+  await diffObjects(a, second, ids, how, options);
+  if (!ignore.has("groups")) await diffGroups(a, second, ids, how, options);
 }
 
 const sourceOf = ({ dataset, level, geometry }: Side, options: ReadOptions): Promise<LevelSource> =>
   dataset.source(level, options, geometry);
 
 /** The attributes that both have; those that one lacks are told. */
-async function sharedNames(
-  a: Pick<LevelSource, "schema">,
-  b: Pick<LevelSource, "schema">,
+function sharedNames(
+  one: Schema,
+  two: Schema,
   where: string,
   findings: Findings,
   options: VectorDiffOptions,
-): Promise<Comparing["names"]> {
-  const [one, two] = [await a.schema(options), await b.schema(options)];
+): Comparing["names"] {
   const shared = (domain: Domain): string[] => {
     if (options.ignore.has("attributes")) return [];
     const its = new Map(two[domain].map((info) => [info.name, info]));
@@ -153,7 +152,7 @@ async function sharedNames(
           () => `${info.name} has ${info.channels} values in the first, ${other.channels} in the second`,
         );
       else {
-        const [own, its] = [typeText(info), typeText(other)];
+        const [own, its] = differing(info, other);
         if (own !== its)
           findings.notes.add(`${domain} attribute ${info.name} is ${own} in the first, ${its} in the second`);
         return [info.name];
@@ -172,8 +171,13 @@ async function sharedNames(
   };
 }
 
-const typeText = ({ dtype, categories }: AttributeInfo): string =>
-  categories !== undefined ? "a dictionary" : "size" in dtype ? `${dtype.kind}${8 * dtype.size}` : dtype.kind;
+/** The type of each; and its unit, where those are others. */
+function differing(a: AttributeInfo, b: AttributeInfo): readonly [string, string] {
+  const ratio = ratioOf(a.unit, b.unit);
+  const told = (info: AttributeInfo): string =>
+    ratio === undefined || ratio.times === ratio.per ? typeText(info) : `${typeText(info)} in ${info.unit}`;
+  return [told(a), told(b)];
+}
 
 /** Pairs of ids. */
 type Pairs = readonly (readonly [bigint, bigint])[];
@@ -317,7 +321,7 @@ async function diffGroups(a: Side, b: Side, pairs: Pairs, how: Comparing, option
   }
   for (const key of its.keys())
     findings.tell("groups", `level ${a.level}, group ${key}`, () => "only the second has it");
-  compareRows(one.columns, two.columns, how.names.group, rows, (i) => `level ${a.level}, group ${rows[i]![0]}`, how);
+  compareRows(one.columns, two.columns, "group", rows, (i) => `level ${a.level}, group ${rows[i]![0]}`, how);
 }
 
 async function groupsOf({ dataset, level }: Side, options: VectorDiffOptions) {

@@ -90,22 +90,33 @@ test("a line goes from end to end, as wide as it is said, coloured by where it g
   expect(pixel(picture, 20, 20)).toBe(0);
 });
 
-test("bends of what has a radius are round, and a thick vertex is a ball before the lines that end in it", async () => {
-  const radius = { name: "radius", dtype: { kind: "float", size: 4, endian: "little" }, channels: 1 } as const;
-  const dataset = await made(
-    { geometry: "skeletons" },
-    {
-      positions: Float32Array.of(0, 50, 0, 50, 50, 0, 50, 0, 4, 100, 100, 0, 100, 99, 0),
-      ids: BigInt64Array.of(1n),
-      links: { width: 2, ends: Uint32Array.of(0, 1, 2, 1, 4, 3), columns: new Map() },
-      vertexColumns: new Map([["radius", { info: radius, values: Float32Array.of(10, 20, 10, 1, 1) }]]),
-    },
-  );
-  const picture = await render(dataset, {}, above);
-  expect(pixel(picture, 66, 42)).not.toBe(0); // 17 from the bend, beyond both lines
-  expect(pixel(picture, 70, 38)).toBe(0); // 23
-  expect(pixel(picture, 54, 70)).toBe(pixel(picture, 54, 54)); // the line that is above ends behind the ball
-});
+const NM = ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nm" }));
+
+test.each([
+  ["", undefined, 1],
+  [", in nanometres", "nm", 1],
+  [", in micrometres", "um", 1000],
+] as const)(
+  "bends of what has a radius are round, and a thick vertex is a ball before the lines that end in it%s",
+  async (_, unit, per) => {
+    const radius = { name: "radius", dtype: { kind: "float", size: 4, endian: "little" }, channels: 1, unit } as const;
+    const dataset = await made(
+      { geometry: "skeletons", axes: NM },
+      {
+        positions: Float32Array.of(0, 50, 0, 50, 50, 0, 50, 0, 4, 100, 100, 0, 100, 99, 0),
+        ids: BigInt64Array.of(1n),
+        links: { width: 2, ends: Uint32Array.of(0, 1, 2, 1, 4, 3), columns: new Map() },
+        vertexColumns: new Map([
+          ["radius", { info: radius, values: Float32Array.of(10, 20, 10, 1, 1).map((r) => r / per) }],
+        ]),
+      },
+    );
+    const picture = await render(dataset, {}, above);
+    expect(pixel(picture, 66, 42)).not.toBe(0); // 17 from the bend, beyond both lines
+    expect(pixel(picture, 70, 38)).toBe(0); // 23
+    expect(pixel(picture, 54, 70)).toBe(pixel(picture, 54, 54)); // the line that is above ends behind the ball
+  },
+);
 
 test("values on a line go from one end's to the other's", async () => {
   const column = {

@@ -3,10 +3,10 @@ import { loadDeflate } from "../codec/deflate.js";
 import { pngOf } from "../codec/png.js";
 import { InvalidInput } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
-import type { Batch, Query, Selection, VectorDataset } from "../model/vectors.js";
+import type { Query, Selection, VectorDataset } from "../model/vectors.js";
 import { type Bounds, fitted, lensOf, viewOf } from "../scene/camera.js";
 import { type Colouring, coloured, colouringOf, isCategorical, Legend, plain } from "../scene/colouring.js";
-import { attributesOf } from "../scene/dress.js";
+import { attributesOf, radiiOf, radiusOf } from "../scene/dress.js";
 import { levelledFor } from "../scene/level.js";
 import { type Outline, outlined, outlineOf } from "../scene/outline.js";
 import { ABSENT, kindStepsOf, paletteNamed, paletteOn, stepsOf } from "../scene/palette.js";
@@ -76,8 +76,8 @@ export async function render(
   const bounds = await boundsOf(selection, query, axes, outline, options);
   const camera = fitted(bounds, azimuth, elevation, width / height, perspective);
   const lens = lensOf(camera, width * FINE, height * FINE);
-  const radius = geometry === "skeletons" ? schema.vertex.find(({ name }) => name === "radius") : undefined;
-  const attributes = attributesOf({ colouring, radius: radius !== undefined, outline });
+  const radius = radiusOf(geometry, schema.vertex, dataset.axes);
+  const attributes = attributesOf({ colouring, radius, outline });
 
   const frame = Frame.of(width, height);
   const legend = Legend.empty();
@@ -89,7 +89,7 @@ export async function render(
     const painted = coloured(drawn, shape, colouring, legend);
     direct = painted.direct || kinds !== undefined;
     const values = kinds === undefined ? painted.values : painted.values.map((kind) => kinds[kind] ?? ABSENT);
-    const sizes = { mark: mark * FINE, radius: radiusOf(batch, radius !== undefined) };
+    const sizes = { mark: mark * FINE, radius: radiiOf(batch, radius) };
     if (shape.form === "points") drawPoints(frame, lens, shape, values, sizes);
     else if (shape.form === "lines") drawLines(frame, lens, shape, values, sizes, direct);
     else drawTriangles(frame, lens, shape, values, direct);
@@ -109,11 +109,6 @@ export async function render(
 /** A picture as the bytes of a PNG file. */
 export async function encodePicture({ width, height, pixels }: Picture): Promise<Uint8Array> {
   return pngOf(pixels, { width, height, channels: 3, size: 1 }, 6, await loadDeflate());
-}
-
-function radiusOf({ vertexColumns }: Batch, wanted: boolean): ArrayLike<number> | undefined {
-  const values = wanted ? vertexColumns.get("radius")?.values : undefined;
-  return values instanceof Float32Array || values instanceof Float64Array ? values : undefined;
 }
 
 /** What the picture is to show: the box asked for, all there is, or what a part of the data turns out to be. */
@@ -136,7 +131,7 @@ async function boundsOf(
     new Float64Array(3).fill(Number.POSITIVE_INFINITY),
     new Float64Array(3).fill(Number.NEGATIVE_INFINITY),
   ];
-  const attributes = attributesOf({ colouring: plain, radius: false, outline });
+  const attributes = attributesOf({ colouring: plain, radius: undefined, outline });
   for await (const batch of selection.batches({ ...options, attributes })) {
     const { positions, dims } = outlined(batch, axes, outline);
     for (const [k, axis] of axes.entries())

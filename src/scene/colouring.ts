@@ -141,7 +141,7 @@ function kinds(column: Column | undefined, rows: Int32Array | undefined, count: 
 }
 
 /** The first channel as numbers; NaN where a value is absent. */
-function numbers(column: Column | undefined, rows: Int32Array | undefined, count: number): Float32Array {
+export function numbers(column: Column | undefined, rows: Int32Array | undefined, count: number): Float32Array {
   const values = new Float32Array(count).fill(Number.NaN);
   if (column === undefined) return values;
   const { channels, absent, dtype } = column.info;

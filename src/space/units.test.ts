@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { measureOf } from "./units.js";
+import { inRatio, inverse, measureOf, ratioOf } from "./units.js";
 
 it.each([
   ["nm", 1e-9, "m"],
@@ -25,4 +25,21 @@ it.each([
 
 it.each([undefined, "", "voxel", "0 nm", "-4 nm", "nm nm", "4nm", "constructor"])("%s is nothing known", (text) => {
   expect(measureOf(text)).toBeUndefined();
+});
+
+it("numbers go from one unit to another and back without what multiplication leaves", () => {
+  const down = ratioOf("nanometer", "um")!;
+  for (const [nm, um] of [
+    [300, 0.3],
+    [1005, 1.005],
+    [3.25, 0.00325],
+    [4.5, 0.0045],
+  ] as const) {
+    expect(inRatio(nm, down)).toBe(um);
+    expect(inRatio(um, inverse(down))).toBeCloseTo(nm, 12);
+  }
+  expect(ratioOf("4 nm", "nm")).toEqual({ times: 4, per: 1 });
+  expect(ratioOf("nm", "nanometers")).toEqual({ times: 1, per: 1 });
+  expect(ratioOf("3 nm", "um")).toEqual({ times: 0.003, per: 1 });
+  for (const other of [undefined, "voxel", "ms", `1e300 nm`]) expect(ratioOf("1e-300 nm", other)).toBeUndefined();
 });

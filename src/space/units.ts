@@ -44,3 +44,23 @@ export function measureOf(text: string | undefined): Measure | undefined {
   // From its decimal digits: 4 times 1e-9 is not the number that 4e-9 is.
   return { scale: Number(/e/i.test(times) ? Number(times) * 10 ** power! : `${times}e${power}`), unit };
 }
+
+/** What a number counts in another unit: so many times it, or so many for one. One of the two is 1, so that only one step rounds. */
+export interface Ratio {
+  readonly times: number;
+  readonly per: number;
+}
+
+/** From one unit to another; undefined where one of them is unknown, or they measure different things. */
+export function ratioOf(from: string | undefined, to: string | undefined): Ratio | undefined {
+  const [own, other] = [measureOf(from), measureOf(to)];
+  if (own === undefined || other === undefined || own.unit !== other.unit) return undefined;
+  const [times, per] = [own.scale / other.scale, other.scale / own.scale].map((n) => Number(n.toPrecision(15)));
+  if (!(times! > 0 && per! > 0)) return undefined; // beyond what numbers can say
+  return Number.isInteger(per!) ? { times: 1, per: per! } : { times: times!, per: 1 };
+}
+
+/** The way back. */
+export const inverse = ({ times, per }: Ratio): Ratio => ({ times: per, per: times });
+
+export const inRatio = (value: number, { times, per }: Ratio): number => (value * times) / per;

@@ -9,6 +9,7 @@ import type { NumericArray } from "../../codec/types.js";
 import { NUMBER_TYPES, type NumberType, numberDtype } from "../../format/precomputed/info.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import { typed } from "../../model/elements.js";
+import { inRatio, inverse, type Ratio } from "../../space/units.js";
 
 /** The type of the format that is nearest; undefined for what are no numbers. Integers of 64 bits have only 32. */
 export function typeFor({ kind, size }: DataType & { readonly size?: number }): NumberType | undefined {
@@ -26,6 +27,8 @@ export interface Field {
   readonly type: NumberType;
   /** Codes of texts. */
   readonly codes?: ReadonlyMap<string, number> | undefined;
+  /** From the attribute's unit to that of the target; absent: numbers as they are. */
+  readonly ratio?: Ratio | undefined;
 }
 
 /** What is known of a target's fields. */
@@ -103,7 +106,7 @@ export const roomFor = (type: NumberType, count: number): NumericArray => {
 /** The values of a field for these rows of its column, or all; a row of −1 has none. `changed` is how many do not fit. */
 export function numbersOf(
   { info, values }: Column,
-  { first, channels, type, codes }: Field,
+  { first, channels, type, codes, ratio }: Field,
   rows?: ArrayLike<number>,
 ): { readonly values: NumericArray; readonly changed: number } {
   const width = info.channels;
@@ -113,6 +116,7 @@ export function numbersOf(
   const isHalf = info.dtype.kind === "float" && info.dtype.size === 2;
   const big = !Array.isArray(values) && isBig(values as NumericArray);
   const names = codes && info.categories;
+  const back = ratio && inverse(ratio);
   let changed = 0;
   for (let i = 0, at = 0; i < count; i++) {
     const row = rows === undefined ? i : rows[i]!;
@@ -122,22 +126,25 @@ export function numbersOf(
         continue;
       }
       const value = values[row * width + first + c]!;
-      const number =
+      const own =
         codes !== undefined
           ? (codes.get(names === undefined ? String(value) : (names[Number(value)] ?? "")) ?? 0)
           : isHalf
             ? halfToNumber(value as number)
             : Number(value);
+      const number = ratio === undefined ? own : inRatio(own, ratio);
       out[at] =
         range === undefined || (number >= range[0] && number <= range[1])
           ? number
           : number < range[0]
             ? range[0]
             : range[1];
-      const kept = out[at]!;
-      const same = big && codes === undefined ? BigInt(kept) === value : kept === number || Number.isNaN(number);
+      const kept = back === undefined ? out[at]! : inRatio(out[at]!, back);
+      const same = big && codes === undefined ? sameWhole(kept, value as bigint) : kept === own || Number.isNaN(own);
       if (!same) changed++;
     }
   }
   return { values: out as NumericArray, changed };
 }
+
+const sameWhole = (kept: number, value: bigint): boolean => Number.isInteger(kept) && BigInt(kept) === value;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { at, axes, published, stored } from "../../../test/precomputed-published.js";
 import { columnsOf, info, scene } from "../../../test/zarr-vectors-scenes.js";
+import { diffDatasets } from "../../diff/datasets.js";
 import { Conflict, Unsupported } from "../../errors.js";
 import { openAnnotations, openSegmentProperties, openSkeletons } from "../../format/precomputed/index.js";
 import { Key, Prefix } from "../../store/key.js";
@@ -10,6 +11,7 @@ import { zipStore } from "../../store/zip.js";
 import { zipWriteStore } from "../../store/zip-write.js";
 import { failNth, faultyStore } from "../../testing/observe.js";
 import { convertToPrecomputed } from "./index.js";
+import type { PublishOptions } from "./publication.js";
 
 describe("what the objects are", () => {
   it("attributes and groups are segment properties, which the info names", async () => {
@@ -85,6 +87,41 @@ describe("space", () => {
     expect(report.notes!.join()).not.toContain("taken for");
     const { store: other } = await published(source, { resolution: [40, 4, 4] });
     expect((await openSkeletons(other)).info.transform!.rows).toEqual([0, 0, 4, 0, 0, 4, 0, 0, 40, 0, 0, 0]);
+  });
+
+  it("a radius is in nanometres, whatever it was in", async () => {
+    const batch = scene("skeletons", 1);
+    const count = batch.positions.length / 3;
+    const values = Float64Array.from({ length: count }, (_, v) => (v + 1) / 10);
+    const radiusOf = async (unit: string | undefined, of: string | undefined, options: PublishOptions = {}) => {
+      const own = { ...info("radius", { kind: "float", size: 8, endian: "little" }), unit };
+      const vertexColumns = columnsOf([own, values], [{ ...own, name: "reach" }, values]);
+      const source = await (
+        await stored("skeletons", { ...batch, vertexColumns }, { axes: axes.map((axis) => ({ ...axis, unit: of })) })
+      ).commit();
+      const { dataset, report } = await published(source, options);
+      const { vertexColumns: read } = await dataset.select().read();
+      const radius = read.get("radius")!;
+      expect(radius.info.unit).toBe("nanometer");
+      return { source, dataset, report, radius: Array.from(radius.values as Float32Array).sort((a, b) => a - b) };
+    };
+    const nm = Array.from(values, (_, v) => 100 * (v + 1));
+    for (const of of ["um", "nanometer", "mm"]) {
+      const { source, dataset, report, radius } = await radiusOf("micrometer", of);
+      expect(radius).toEqual(nm);
+      expect(report.losses).toEqual([expect.stringContaining("the unit micrometer of reach")]);
+      const reach = await diffDatasets(source, dataset, { ignore: ["levels"] });
+      expect(new Set(reach.differences.map(({ message }) => message.split(" ")[0]))).toEqual(new Set(["reach"]));
+      expect(reach.notes.join()).toContain("radius is float64 in micrometer in the first, float32 in nanometer");
+      expect(reach.notes.join()).not.toContain("rounding");
+    }
+    expect((await radiusOf(undefined, "um")).radius).toEqual(nm);
+    expect((await radiusOf(undefined, undefined, { resolution: [1000, 1000, 1000] })).radius).toEqual(nm);
+    const uneven = await radiusOf(undefined, undefined, { resolution: [4, 4, 40] });
+    expect(uneven.radius).toEqual(Array.from(values, Math.fround));
+    expect(uneven.report.notes!.join()).toContain("the radius has no unit, and is kept as it is");
+    const single = await radiusOf("um", "um");
+    expect(single.report.losses.join()).not.toContain("rounded");
   });
 
   it("two axes, without units", async () => {

@@ -5,11 +5,12 @@
  * Neuroglancer draws only attributes that are float32, so that all become that; `keepTypes` leaves them as they are.
  */
 import { Unsupported } from "../../errors.js";
-import type { SkeletonAttribute } from "../../format/precomputed/skeleton/info.js";
+import { NANOMETER, RADIUS, type SkeletonAttribute } from "../../format/precomputed/skeleton/info.js";
 import type { Skeleton } from "../../format/precomputed/skeleton/skeleton.js";
 import { createSkeletons } from "../../format/precomputed/skeleton/write.js";
 import type { AttributeInfo } from "../../model/attributes.js";
 import type { Batch } from "../../model/vectors.js";
+import { type Ratio, ratioOf } from "../../space/units.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
@@ -32,11 +33,11 @@ export async function publishSkeletons(publication: Publication, store: Store, a
   const isPath = PATHS.includes(geometry);
   if (level.objects === undefined && !isPath)
     throw new Unsupported(`${url} has no objects, and a skeleton needs the id of one`, { where: url });
-  const fields = skeletonFields(publication);
+  const transform = transformTo(source, options.resolution, note);
+  const fields = skeletonFields(publication, transform);
   if (geometry !== "skeletons") note(`these are ${geometry}, and are read as skeletons`);
   loseAttributes(publication);
   if (source.levels.length > 1) lose(`its ${source.levels.length - 1} coarser levels: skeletons have one`);
-  const transform = transformTo(source, options.resolution, note);
   const ids = await publishedIds(publication);
   const perVertex = 20 + fields.reduce((sum, own) => sum + 4 * own.channels, 0);
   const sharding = shardingFor(publication, ids, perVertex);
@@ -73,15 +74,34 @@ export async function publishSkeletons(publication: Publication, store: Store, a
   }
 }
 
-/** The attributes of vertices that skeletons keep. */
-export function skeletonFields({ schema, options, lose, note }: Publication): Field[] {
+/** The attributes of vertices that skeletons keep: lengths in nanometres, whatever `transform` makes of coordinates. */
+export function skeletonFields(publication: Publication, transform: readonly number[]): Field[] {
+  const { schema, options, lose, note } = publication;
   const widthOf = ({ channels }: AttributeInfo): number => (channels <= 4 ? channels : 1); // what a shader can take
   const type = options.keepTypes === true ? undefined : "float32";
   const fields = fieldsOf(schema.vertex, "vertex", { clean, widthOf, type }, lose);
   for (const { info, first } of type === undefined ? [] : fields)
     if (first === 0 && info.dtype.kind !== "float")
       note(`${info.name} of vertices is float32 now, which is all that Neuroglancer draws`);
-  return fields;
+  return fields.map((field) => ({ ...field, ratio: toNanometres(field, transform, publication) }));
+}
+
+/** Of an attribute with a unit of length; a radius without one counts what coordinates do. */
+function toNanometres(
+  { info, first }: Field,
+  transform: readonly number[],
+  { source, lose, note }: Publication,
+): Ratio | undefined {
+  const { name, unit, categories } = info;
+  const ratio = categories === undefined ? ratioOf(unit, NANOMETER) : undefined;
+  if (ratio !== undefined && name !== RADIUS && first === 0)
+    lose(`the unit ${unit} of ${name}: skeletons have none, and its numbers are nanometres`);
+  if (ratio !== undefined || name !== RADIUS) return ratio;
+  const scales = source.axes.map((_, axis) => Math.hypot(...[0, 4, 8].map((row) => transform[row + axis]!)));
+  const [times = 1] = scales;
+  if (scales.every((scale) => scale === times)) return { times, per: 1 };
+  note(`the radius has no unit, and is kept as it is: coordinates have a scale of ${scales.join(", ")}`);
+  return undefined;
 }
 
 export const attributesOf = (fields: readonly Field[]): SkeletonAttribute[] =>

@@ -1,16 +1,10 @@
 /** Coordinates for files that are in millimetres whatever the dataset counts. */
 import type { Axis, Positions } from "../../model/vectors.js";
-import { measureOf } from "../../space/units.js";
+import { inRatio, ratioOf } from "../../space/units.js";
 
-/** Millimetres per unit of the axis; an axis without a unit that is a length is taken for millimetres. */
-function millimetres({ unit }: Axis): number {
-  const measure = measureOf(unit);
-  return measure?.unit === "m" ? measure.scale / measureOf("mm")!.scale : 1;
-}
-
-/** Positions along these axes as millimetres. */
+/** Positions along these axes as millimetres; an axis without a unit that is a length is taken for that. */
 export function inMillimetres(positions: Positions, axes: readonly Axis[]): Positions {
-  const scales = axes.map(millimetres);
-  if (scales.every((scale) => scale === 1)) return positions;
-  return positions.map((value, i) => value * scales[i % 3]!) as Positions;
+  const ratios = axes.map(({ unit }) => ratioOf(unit, "mm") ?? { times: 1, per: 1 });
+  if (ratios.every(({ times, per }) => times === per)) return positions;
+  return positions.map((value, i) => inRatio(value, ratios[i % 3]!)) as Positions;
 }

@@ -8,14 +8,14 @@ import { InvalidInput, Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
 import type { Column } from "../../model/attributes.js";
 import type { Batch } from "../../model/vectors.js";
-import { measureOf } from "../../space/units.js";
+import { inRatio, type Ratio, ratioOf } from "../../space/units.js";
 import type { Sink } from "../../store/types.js";
 import { cycleIn, NODE, RADIUS, TYPE } from "./swc.js";
 import { textSink } from "./text-write.js";
 import type { FileData, FileReport, WriteFileOptions } from "./types.js";
 
 const PATHS = ["lines", "polylines", "streamlines"];
-const MICROMETER = 1e-6;
+const AS_IT_IS: Ratio = { times: 1, per: 1 };
 const KEPT = ["name", "header"]; // what the file is called, and is, or says itself
 
 export async function writeSwc(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
@@ -165,13 +165,12 @@ function numbering({ vertexColumns }: Batch, parents: Int32Array): { order: Uint
 function rowText(tree: Batch, axes: FileData["axes"], style: JsonObject) {
   const [before, between] = [textOf(style.before, ""), textOf(style.between, " ")];
   const decimals = (Array.isArray(style.decimals) ? style.decimals : []) as readonly (number | null | undefined)[];
-  const scales = axes.map(({ unit }) => {
-    const { scale, unit: of } = measureOf(unit) ?? { scale: MICROMETER, unit: "m" };
-    return of === "m" && scale !== MICROMETER ? scale / MICROMETER : 1;
-  });
-  const coordinates = scales.map((scale, axis) => numberText(tree.positions, decimals[axis], scale));
+  const ratios = axes.map(({ unit }) => ratioOf(unit, RADIUS.unit) ?? AS_IT_IS);
+  const coordinates = ratios.map((ratio, axis) => numberText(tree.positions, decimals[axis], ratio));
   const [type, radius] = [tree.vertexColumns.get(TYPE.name), tree.vertexColumns.get(RADIUS.name)];
-  const radiusText = radius && numberText(radius.values, decimals[3], scales[0]!);
+  // A radius without a unit counts what coordinates do.
+  const radiusText =
+    radius && numberText(radius.values, decimals[3], ratioOf(radius.info.unit, RADIUS.unit) ?? ratios[0]!);
   return (vertex: number, number: number, parent: number): string =>
     before +
     [
@@ -185,10 +184,10 @@ function rowText(tree: Batch, axes: FileData["axes"], style: JsonObject) {
 
 const plainText = (column: Column | undefined, row: number): string => `${column?.values[row] ?? 0}`;
 
-function numberText(values: Column["values"], decimals: number | null | undefined, scale: number) {
+function numberText(values: Column["values"], decimals: number | null | undefined, ratio: Ratio) {
   const single = values instanceof Float32Array;
   return (at: number): string => {
-    const value = Number(values[at]) * scale;
+    const value = inRatio(Number(values[at]), ratio);
     const sign = Object.is(value, -0) ? "-" : "";
     const fixed = typeof decimals === "number" && decimals >= 0 && decimals <= 20 ? value.toFixed(decimals) : "";
     const again = single ? Math.fround(Number(fixed)) === Math.fround(value) : Number(fixed) === value;

@@ -169,8 +169,24 @@ describe("an SWC file", () => {
       },
     });
     const { text, losses } = await written(data);
-    expect(text.split("\n")[0]).toBe("1 1 0.0105 -0.002 0.0032500000000000003 0.0045000000000000005 -1");
+    expect(text.split("\n")[0]).toBe("1 1 0.0105 -0.002 0.00325 4.5 -1"); // the radius has a unit of its own
     expect(losses).toEqual(["the id 7 of the object"]);
+    const radius = batch.vertexColumns.get("radius")!;
+    for (const [unit, line] of [
+      ["nm", "1 1 0.0105 -0.002 0.00325 0.0045 -1"],
+      ["mm", "1 1 0.0105 -0.002 0.00325 4500 -1"],
+      [undefined, "1 1 0.0105 -0.002 0.00325 0.0045 -1"], // as coordinates
+    ] as const) {
+      const column = { ...radius, info: { ...radius.info, unit } };
+      const vertexColumns = new Map([...batch.vertexColumns, ["radius", column] as const]);
+      const other = await written({
+        ...data,
+        batches: async function* () {
+          yield { ...batch, vertexColumns };
+        },
+      });
+      expect(other.text.split("\n")[0]).toBe(line);
+    }
     const two = {
       ...data,
       batches: async function* () {

@@ -62,10 +62,11 @@ export function objectTable(publication: Publication, ids: ViewIds): Promise<Seg
 /** One skeleton for each set of objects. */
 export function skeletonsFor(publication: Publication, sets: SkeletonSets): Computation {
   const { source, options, note } = publication;
-  const fields = skeletonFields(publication);
+  const rows = transformTo(source, options.resolution, note);
+  const transform = Affine.of(rows);
+  const fields = skeletonFields(publication, rows);
   const attributes = attributesOf(fields);
   const { table } = sets;
-  const transform = Affine.of(transformTo(source, options.resolution, note));
   const segmentProperties = table && TABLE;
   const info = document(SkeletonInfo.format({ transform, attributes, sharding: null, segmentProperties }));
   async function made(ids: readonly bigint[], call: CallOptions): Promise<ReadonlyMap<string, Uint8Array> | undefined> {

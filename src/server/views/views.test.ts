@@ -199,6 +199,20 @@ describe("points", () => {
   });
 });
 
+it("the radius of skeletons is served in nanometres", async () => {
+  const batch = scene("skeletons", 2, 5);
+  const info = {
+    name: "radius",
+    dtype: { kind: "float", size: 4, endian: "little" },
+    channels: 1,
+    unit: "um",
+  } as const;
+  const values = new Float32Array(batch.positions.length / 3).fill(0.5);
+  const source = await stored("skeletons", { ...batch, vertexColumns: new Map([["radius", { info, values }]]) });
+  const { attributes } = (await (await openSkeletons((await viewsOf(source)).views[0]!.store)).get(1n))!;
+  expect(new Set(attributes.get("radius") as Float32Array)).toEqual(new Set([500]));
+});
+
 describe("ids", () => {
   it("start at 1 where one is 0, and stay where none is", async () => {
     const batch = scene("skeletons", 2, 5);

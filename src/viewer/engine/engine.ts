@@ -65,7 +65,7 @@ export class Engine {
   /** Of another colour or part: what was shown before, until what comes instead is there. */
   #held: { readonly pieces: readonly Piece[]; readonly dress: Dress } | undefined;
   #dressed = false;
-  #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: false, outline: undefined };
+  #dress: Dress = { colouring: plain, legend: Legend.empty(), radius: undefined, outline: undefined };
   #levels: readonly PlannedLevel[] = [];
   #first: PlannedLevel | undefined;
   readonly #boxesOf: (level: number, signal: AbortSignal) => Promise<Boxes>;

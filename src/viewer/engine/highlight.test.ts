@@ -53,3 +53,30 @@ test("streamers that are disposed of do not listen any longer", () => {
   for (let i = 0; i < 20; i++) new LocalStreamer(dataset, { signal }).dispose();
   expect(getEventListeners(signal, "abort").length).toBeLessThan(2);
 });
+
+test("a radius is drawn in units of coordinates, whatever unit it has", async () => {
+  for (const [unit, wide] of [
+    [undefined, 2],
+    ["um", 2000],
+    ["nm", 2],
+  ] as const) {
+    const store = memoryStore();
+    const writer = await createZarrVectors(store, Prefix.root, {
+      geometry: "skeletons",
+      axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nm" })),
+      chunkShape: 100,
+    });
+    const info = { name: "radius", dtype: { kind: "float", size: 4, endian: "little" }, channels: 1, unit } as const;
+    await writer.add({
+      positions: Float32Array.of(0, 0, 0, 15, 0, 0),
+      ids: BigInt64Array.of(7n),
+      links: { width: 2, ends: Uint32Array.of(0, 1), columns: new Map() },
+      vertexColumns: new Map([["radius", { info, values: Float32Array.of(2, 2) }]]),
+    });
+    await writer.commit();
+    const streamer = new LocalStreamer(await openZarrVectors(store, Prefix.root), {});
+    const drawing = (await streamer.drawn(7n))!;
+    expect([...drawing.columns.find(({ name }) => name === "lineRadius")!.values]).toEqual([wide, wide]);
+    streamer.dispose();
+  }
+});

@@ -4,7 +4,7 @@ import type { LevelSource, ObjectSource, Parts, Tile } from "../../model/source.
 import type { Batch } from "../../model/vectors.js";
 import type { Bounds, Vector } from "../../scene/camera.js";
 import { type ColouredDomain, coloured, type Legend } from "../../scene/colouring.js";
-import { attributesOf, type Dress as Colours } from "../../scene/dress.js";
+import { attributesOf, type Dress as Colours, radiiOf } from "../../scene/dress.js";
 import { outlined } from "../../scene/outline.js";
 import { type Shape, shapeOf } from "../../scene/shape.js";
 
@@ -43,7 +43,7 @@ export function pieceOf(
   given: Batch,
   axes: readonly number[],
   origin: Vector,
-  { colouring, legend, radius: wanted, outline }: Dress,
+  { colouring, legend, radius: ratio, outline }: Dress,
   chunk?: number,
   places?: Int32Array,
 ): Piece {
@@ -53,8 +53,7 @@ export function pieceOf(
   for (let part = 0; part + 1 < batch.parts.length; part++)
     parts.fill(part, batch.parts[part]!, batch.parts[part + 1]!);
   const { values, direct } = coloured(batch, shape, colouring, legend);
-  const radii = wanted ? batch.vertexColumns.get("radius")?.values : undefined;
-  const radius = radii === undefined ? undefined : Float32Array.from(radii as ArrayLike<number>);
+  const radius = radiiOf(batch, ratio);
   const arrays = [shape.positions, shape.index, shape.objects, parts, values, radius, places];
   const bytes = arrays.reduce((sum, array) => sum + (array?.byteLength ?? 0), 8 * shape.ids.length);
   return { ...shape, key, level: batch.level, chunk, parts, places, values, direct, radius, bytes };

@@ -2,6 +2,7 @@
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Schema, VectorDataset } from "../../model/vectors.js";
 import { colouringOf, Legend, plain } from "../../scene/colouring.js";
+import { radiusOf } from "../../scene/dress.js";
 import { outlineOf } from "../../scene/outline.js";
 import { sceneOf } from "../../scene/shape.js";
 import type { Dress } from "./piece.js";
@@ -35,7 +36,7 @@ export async function prepared(
   const dress = {
     colouring: color === undefined ? fallback : colouringOf(color, schema),
     legend: Legend.empty(),
-    radius: dataset.geometries[0] === "skeletons" && schema.vertex.some(({ name }) => name === "radius"),
+    radius: radiusOf(dataset.geometries[0], schema.vertex, dataset.axes),
     outline,
   };
   return { levels, first, schema, dress };

@@ -13,6 +13,7 @@ import { once } from "../../zarr-vectors/nodes/once.js";
 import { allIds, costOf, existingIds, present } from "../ids.js";
 import { folderOf, type InfoAt, numberDtype } from "../info.js";
 import { columnsFor, groupsFor, openSegmentProperties, propertyInfos } from "../properties/read.js";
+import { NANOMETER, RADIUS } from "./info.js";
 import { skeletonsAt } from "./read.js";
 import type { Skeleton } from "./skeleton.js";
 
@@ -35,7 +36,12 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
       : openSegmentProperties(place.store, folderOf(place.at, info.segmentProperties, place.where), { ...now, limits }),
   );
   const vertex = info.attributes.map(
-    ({ id, type, components }): AttributeInfo => ({ name: id, dtype: numberDtype(type), channels: components }),
+    ({ id, type, components }): AttributeInfo => ({
+      name: id,
+      dtype: numberDtype(type),
+      channels: components,
+      ...(id === RADIUS && { unit: NANOMETER }),
+    }),
   );
 
   /** The ids that are there: of those that a query names, or all. */
@@ -49,7 +55,7 @@ export async function openSkeletonDataset(place: InfoAt, options: FormatOptions 
     version: "1",
     url,
     geometry: "skeletons",
-    axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: "nanometer" })),
+    axes: ["x", "y", "z"].map((name) => ({ name, type: "space", unit: NANOMETER })),
     bounds: { min: EVERYWHERE.map((size) => -size), max: EVERYWHERE },
     levels: [{ level: 0, vertices: undefined, objects: undefined, chunkShape: EVERYWHERE, binShape: EVERYWHERE }],
     attributes: {},

@@ -27,6 +27,10 @@ import {
 import { formatSharding } from "../sharded/parse.js";
 import type { Sharding } from "../sharded/types.js";
 
+/** The attribute that all software knows: how far the surface is from a vertex, in nanometres; `transform` is not for it. */
+export const RADIUS = "radius";
+export const NANOMETER = "nanometer";
+
 /** Numbers that each vertex has. */
 export interface SkeletonAttribute {
   readonly id: string;
