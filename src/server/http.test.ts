@@ -145,6 +145,25 @@ it("nobody is late while the server itself is busy, and who takes too long for a
   );
 });
 
+it.each([
+  [undefined, 5],
+  [4_000, 2],
+])("with idle = %s clients are told half of what they have between two requests", async (idle, seconds) => {
+  await serving(
+    async ({ port, url }) => {
+      const { headers } = await fetch(`${url}/small`);
+      expect(headers.get("keep-alive")).toBe(`timeout=${seconds}`);
+      if (idle === undefined) return;
+      const socket = await connect(port, "GET /small HTTP/1.1\r\nhost: localhost\r\n\r\n");
+      socket.resume();
+      await sleep(seconds * 1000 + 500); // longer than promised
+      expect(socket.destroyed).toBe(false);
+      await closed(socket);
+    },
+    { idle },
+  );
+});
+
 it("idle connections keep nobody out, and are ended", async () => {
   await serving(
     async ({ port, url }) => {

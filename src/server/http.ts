@@ -5,7 +5,8 @@
  * |-----------------------------------------------------------------|---------|
  * | connections at once; more are closed                            | 1,000   |
  * | for the next request of a connection, with all of its headers   | 10 s    |
- * | without a byte either way, unless a reply is just being made    | 60 s    |
+ * | the same, as Keep-Alive tells it to clients                     | 5 s     |
+ * | for a reply that is sent, without progress                      | 60 s    |
  * | for what goes on when the server is closed                      | 5 s     |
  *
  * While the server itself is busy, none of this is counted (watch.ts). Who reads slowly costs half a megabyte and one file; who leaves ends the work for the reply at once.
@@ -16,7 +17,7 @@ import type { AddressInfo } from "node:net";
 import { InvalidInput } from "../errors.js";
 import { codeOf } from "../store/file-path.js";
 import { discard, type Handler, piecesOf, type Reply, type ServerRequest } from "./types.js";
-import { type Watch, watchOver } from "./watch.js";
+import { type Watch, waitFor, watchOver } from "./watch.js";
 
 /** One line of the access log. */
 export interface LogEntry {
@@ -39,7 +40,7 @@ export interface ListenOptions {
   /** 0, or nothing, takes one that is free. */
   readonly port?: number | undefined;
   readonly maxConnections?: number | undefined;
-  /** Milliseconds without a byte after which a connection is ended. */
+  /** Milliseconds after which a connection is ended whose reply makes no progress; its next request is waited for at most so long, and at most 10 s. */
   readonly idle?: number | undefined;
   /** Milliseconds that `close` waits for what goes on. */
   readonly patience?: number | undefined;
@@ -63,7 +64,7 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
     // The clock of node:http counts the server's own delays, and answers with headers that no page may read.
     headersTimeout: 0,
     requestTimeout: 0,
-    keepAliveTimeout: 5_000, // what clients are told: they have twice as long
+    keepAliveTimeout: waitFor(idle) / 2, // what clients are told: who obeys never sends into a connection that is just being ended
     maxHeaderSize: 16_384,
     noDelay: true,
   });

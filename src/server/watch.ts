@@ -34,6 +34,9 @@ export interface Watch {
 const HEADERS = 10_000; // ms
 const TURNS = 10;
 
+/** Milliseconds that the next request of a connection is waited for. */
+export const waitFor = (idle: number): number => Math.min(HEADERS, idle);
+
 /** Watches over the connections of a server. */
 export function watchOver(server: http.Server, idle: number): Watch {
   const lines = new Map<Socket, Line>();
@@ -44,7 +47,7 @@ export function watchOver(server: http.Server, idle: number): Watch {
     for (const [socket, { open, since }] of lines) if (open === 0 && turn - since > TURNS) socket.destroy();
   }
   // setImmediate: when the sockets have been read.
-  const clock = setInterval(() => setImmediate(judge), Math.min(HEADERS, idle) / TURNS).unref();
+  const clock = setInterval(() => setImmediate(judge), waitFor(idle) / TURNS).unref();
 
   function lineOf(socket: Socket): Line {
     const known = lines.get(socket);
