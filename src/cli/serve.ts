@@ -1,11 +1,9 @@
 /** `octavo serve`: stores and folders over HTTP, until it is interrupted. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
-import { InvalidInput, NotFound } from "../errors.js";
+import { join } from "node:path";
+import { InvalidInput } from "../errors.js";
 import { DEMO } from "../format/precomputed/client/serving.js";
-import { openLocation } from "../node.js";
-import { detect } from "../open.js";
 import {
   createHandler,
   healthRoute,
@@ -13,21 +11,20 @@ import {
   type LogEntry,
   listen,
   locationRoute,
-  queryRoute,
   type Route,
 } from "../server/index.js";
-import type { Location } from "../store/open.js";
 import { count, flag, list, size, text, value } from "./args.js";
 import { client } from "./link.js";
 import type { Output } from "./output.js";
+import { datasetsAt, isAlone, placeOf, queryRoutes, type Served } from "./serve-places.js";
 import { viewRoutes } from "./serve-views.js";
-import { type Session, verb } from "./verb.js";
+import { verb } from "./verb.js";
 
 export const serve = verb({
   about:
     "One folder or zip file is served at /, several and single files by their names. Browsers get ranges, tags, listings as JSON, " +
     "packed chunks (.gz) and old shards (.index, .data) as what they stand for; /query?box=…&where=… answers with JSON or Arrow, by the " +
-    "names of the options of get; /health says that it lives. Only this machine is answered, and only its own pages, unless --host, --allow-host and --cors say otherwise.",
+    "names of the options of get, /query/NAME that of one of several; /health says that it lives. Only this machine is answered, and only its own pages, unless --host, --allow-host and --cors say otherwise.",
   options: {
     json: flag("print where it listens as one JSON document"),
     port: value("N", "the port (default 8080; 0 takes one that is free)", count),
@@ -47,7 +44,7 @@ export const serve = verb({
   },
   examples: [
     ["octavo serve data/", "http://127.0.0.1:8080/ is the folder"],
-    ["octavo serve tracts.zv --neuroglancer", "an address to click on: the tracts, without converting them"],
+    ["octavo serve . --neuroglancer", "an address to click on: a layer for each dataset here, as it is"],
     ["octavo serve data/ --host 0.0.0.0 --allow-host lab-server --log", "for other machines, too"],
   ],
   async run(paths, options, session) {
@@ -55,8 +52,10 @@ export const serve = verb({
     const places = await Promise.all(paths.map((path) => placeOf(path, signal)));
     const folder = mkdtempSync(join(tmpdir(), "octavo-serve-"));
     try {
-      const views = options.neuroglancer ? await viewsAt(places, folder, options.cache, session) : undefined;
-      const routes = [healthRoute, ...routesOf(places), ...queriesOf(places, signal), ...(views?.routes ?? [])];
+      const views = options.neuroglancer
+        ? await viewRoutes(await datasetsAt(places, signal), folder, options.cache ?? 2 ** 30, session)
+        : undefined;
+      const routes = [healthRoute, ...routesOf(places), ...queryRoutes(places, signal), ...(views?.routes ?? [])];
       const host = options.host ?? "127.0.0.1";
       const hosts = [...LOOPBACK, host.includes(":") ? `[${host}]` : host, ...(options["allow-host"] ?? [])];
       const handler = createHandler({
@@ -84,39 +83,10 @@ export const serve = verb({
   },
 });
 
-/** A place on this machine, and the name that it is served by. */
-interface Served extends Location {
-  readonly name: string;
-}
-
-async function placeOf(path: string, signal: AbortSignal): Promise<Served> {
-  if (/^(?!file:)[a-z][a-z0-9+.-]+:/i.test(path))
-    throw new InvalidInput(`${path} is not on this machine, and what is not is not served`, { where: path });
-  const location = await openLocation(path, { signal });
-  const { store, at, file } = location;
-  const { keys, prefixes } =
-    file === undefined ? await store.children(at, { signal, bare: true }) : { keys: [file], prefixes: [] };
-  const there =
-    file === undefined ? keys.length + prefixes.length > 0 : (await store.stat(file, { signal })) !== undefined;
-  if (!there) throw new InvalidInput(`${path} is not there, or empty`, { where: path });
-  return { ...location, name: basename(resolve(path.replace(/\|.*$/, ""))) };
-}
-
-/** The views of what is there; where a place holds several datasets, it must be named more closely. */
-async function viewsAt(places: readonly Served[], folder: string, cache: number | undefined, session: Session) {
-  const alone = places.length === 1 && places[0]!.file === undefined;
-  const served = [];
-  for (const place of places) {
-    const { match } = await detect(place, { signal: session.signal });
-    served.push({ name: place.name, dataset: await match.open(), path: alone ? "" : place.name });
-  }
-  return viewRoutes(served, folder, cache ?? 2 ** 30, session);
-}
-
 /** One folder is everything; several places have a listing above them. */
 function routesOf(places: readonly Served[]): Route[] {
   const [first] = places;
-  if (places.length === 1 && first!.file === undefined) return [locationRoute("", first!)];
+  if (isAlone(places)) return [locationRoute("", first!)];
   for (const [i, { name }] of places.entries())
     if (places.findIndex((other) => other.name === name) !== i)
       throw new InvalidInput(`two of the places are called ${name}, which would be the name of both`);
@@ -133,32 +103,10 @@ function routesOf(places: readonly Served[]): Route[] {
   return [root, ...places.map((place) => locationRoute(place.file === undefined ? `${place.name}/` : "", place))];
 }
 
-/** Queries of each place that is a dataset of geometry, which is opened when the first one comes. */
-function queriesOf(places: readonly Served[], signal: AbortSignal): Route[] {
-  return places.map((place) => {
-    const at = places.length === 1 ? "query" : `query/${place.name}`;
-    let opened: Promise<Route> | undefined;
-    const open = async (): Promise<Route> => {
-      const dataset = await (await detect(place, { signal })).match.open();
-      if (dataset.kind === "vectors") return queryRoute(at, dataset);
-      throw new NotFound(`${place.name} is ${dataset.kind}, and queries are about geometry`);
-    };
-    const answer: Route["answer"] = async (asked) => {
-      opened ??= open();
-      opened.catch(() => {
-        opened = undefined; // perhaps it is there the next time
-      });
-      return (await opened).answer(asked);
-    };
-    return { at, answer };
-  });
-}
-
 function tell(output: Output, url: string, places: readonly Served[], link: string | undefined): void {
-  const several = places.length > 1 || places[0]!.file !== undefined;
-  const urls = places.map(({ name, file }) =>
-    several ? `${url}/${encodeURIComponent(name)}${file === undefined ? "/" : ""}` : `${url}/`,
-  );
+  const urls = isAlone(places)
+    ? [`${url}/`]
+    : places.map(({ name, file }) => `${url}/${encodeURIComponent(name)}${file === undefined ? "/" : ""}`);
   if (output.json) output.document({ url, paths: urls, ...(link !== undefined && { neuroglancer: link }) });
   else for (const address of [...urls, ...(link === undefined ? [] : [link])]) output.line(address);
   output.remark("Ctrl-C ends it");

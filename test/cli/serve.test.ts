@@ -92,6 +92,55 @@ it("--neuroglancer prints a link whose layers answer, and only to its client", a
   expect(code).toBe(0);
 });
 
+it("--neuroglancer of a folder has a layer for each dataset in it, and says what it leaves out", async () => {
+  const all = join(folder, "all");
+  mkdirSync(all);
+  writeFileSync(join(folder, "cell.swc"), "1 1 0 0 0 1 -1\n2 3 10 0 0 1 1\n");
+  for (const name of ["one.zv", "two.zv"])
+    expect(await octavo(["convert", join(folder, "cell.swc"), join(all, name)])).toMatchObject({ code: 0 });
+  writeFileSync(join(all, "notes.md"), "text");
+  mkdirSync(join(all, "broken"));
+  writeFileSync(join(all, "broken/info"), '{"@type": "neuroglancer_skeletons", "transform": 1}');
+  mkdirSync(join(all, "plain"));
+  writeFileSync(join(all, "plain/.zgroup"), '{"zarr_format": 2}');
+  const { code, stderr } = await serving(["all", "--neuroglancer"], async ({ url, paths, neuroglancer }) => {
+    expect(paths).toEqual([`${url}/`]);
+    const { layers } = JSON.parse(decodeURIComponent(neuroglancer!.split("/#!")[1]!));
+    expect(layers).toMatchObject([
+      { name: "one", source: `precomputed://${url}/neuroglancer/one.zv/skeletons` },
+      { name: "two", source: `precomputed://${url}/neuroglancer/two.zv/skeletons` },
+    ]);
+    for (const name of ["one.zv", "two.zv"])
+      expect((await fetch(`${url}/neuroglancer/${name}/skeletons/info`)).status).toBe(200);
+    expect((await fetch(`${url}/one.zv/zarr.json`)).status).toBe(200);
+    expect(await (await fetch(`${url}/query/one.zv?count`)).json()).toMatchObject({ vertices: 2 });
+  });
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^plain is left out: .*group/m)]);
+  expect(stderr).toMatch(/^broken is left out: /m);
+  expect(stderr).not.toMatch(/notes/);
+});
+
+it.each([
+  ["a folder", ["all"], "", "/query/"],
+  ["several places", ["all/one.zv", "all"], "all/", "/query/all/"],
+])("/query of %s names the places to ask", async (_what, args, path, below) => {
+  await serving(args, async ({ url }) => {
+    const places = ["broken", "one.zv", "plain", "two.zv"].map((name) => below + name);
+    const all = args.length === 1 ? places : ["/query/one.zv", ...places];
+    for (const end of ["/query", "/query/"]) {
+      const named = await fetch(url + end);
+      expect([named.status, await named.json()]).toEqual([200, { places: all }]);
+    }
+    const asked = await fetch(`${url}/query?box=0,0,0,1,1,1`);
+    expect([asked.status, await asked.json()]).toEqual([400, { error: expect.any(String), places: all }]);
+    expect(await (await fetch(`${url}/query/${path}two.zv?count`)).json()).toMatchObject({ vertices: 2 });
+    const other = await fetch(`${url}/query/${path}plain?count`);
+    expect([other.status, await other.json()]).toEqual([404, { error: expect.stringMatching(/group.*geometry/) }]);
+    for (const none of ["none", "one.zv/0", "all/one.zv/0"])
+      expect((await fetch(`${url}/query/${path}${none}`)).status).toBe(404);
+  });
+});
+
 it.each([
   [["none"], /not there, or empty/],
   [["https://host/x"], /not on this machine/],

@@ -23,14 +23,18 @@ import { DEMO } from "./serving.js";
 export interface Shown {
   readonly url: string;
   readonly dataset: Dataset;
+  /** Of its layer; the last part of the address unless told. */
+  readonly name?: string | undefined;
   /** Of objects: those that are shown, and where all of them lie in nanometres, lower corner and upper; they are asked where that is not known. */
   readonly known?: { readonly objects: readonly bigint[]; readonly bounds: readonly number[] } | undefined;
 }
 
 /** What to show of it. */
-export interface StateOptions extends ReadOptions {
+export interface StateOptions<T extends Shown = Shown> extends ReadOptions {
   /** The objects that are shown; those that there are, where they are few, unless told. */
   readonly objects?: readonly bigint[] | undefined;
+  /** Called with what Neuroglancer cannot show, which is left out unless this throws; else the error of the first one is thrown. */
+  readonly onRefused?: ((shown: T, error: OctavoError) => void) | undefined;
 }
 
 /** A layer, as Neuroglancer's own documents spell it. */
@@ -73,15 +77,23 @@ const FEW = 100; // objects that are shown all
 const SAMPLE = 16; // objects that tell where all of them lie
 
 /** The state that shows these datasets, which are asked where they lie; InvalidInput where a page cannot reach one. */
-export async function neuroglancerState(
-  shown: readonly Shown[],
-  options: StateOptions = {},
+export async function neuroglancerState<T extends Shown>(
+  shown: readonly T[],
+  options: StateOptions<T> = {},
 ): Promise<NeuroglancerState> {
-  if (shown.length === 0) throw new InvalidInput("a state shows at least one dataset");
+  const { onRefused, ...reading } = options;
   const names = new Set<string>();
   const parts: Part[] = [];
-  for (const { url, dataset, known } of shown)
-    parts.push(await partOf(dataset, sourceOf(url, dataset), nameOf(url, names), options, known));
+  for (const own of shown) {
+    const { url, dataset, known, name = nameOf(url) } = own;
+    try {
+      parts.push(await partOf(dataset, sourceOf(url, dataset), once(name, names), reading, known));
+    } catch (error) {
+      if (onRefused === undefined || !(error instanceof OctavoError)) throw error;
+      onRefused(own, error);
+    }
+  }
+  if (parts.length === 0) throw new InvalidInput("a state shows at least one dataset");
   const layers = layersOf(parts);
   const { dimensions } = parts.find(({ isVolume }) => isVolume) ?? parts.find((part) => part.dimensions) ?? {};
   const hasVolume = parts.some(({ isVolume }) => isVolume);
@@ -122,8 +134,8 @@ function sourceOf(url: string, { format, version }: Dataset): string {
   });
 }
 
-/** The last part of the address that says something, once. */
-function nameOf(url: string, taken: Set<string>): string {
+/** The last part of the address that says something. */
+function nameOf(url: string): string {
   const [address = ""] = url.split("|");
   const last =
     address
@@ -131,7 +143,11 @@ function nameOf(url: string, taken: Set<string>): string {
       .split("/")
       .filter(Boolean)
       .at(-1) ?? "data";
-  const plain = decodeURIComponent(last).replace(/\.(zarr|zv|precomputed)$/, "");
+  return decodeURIComponent(last).replace(/\.(zarr|zv|precomputed)$/, "");
+}
+
+/** The name, with a number where another layer has it already. */
+function once(plain: string, taken: Set<string>): string {
   let name = plain;
   for (let i = 2; taken.has(name); i++) name = `${plain} ${i}`;
   taken.add(name);
