@@ -53,6 +53,24 @@ test("a point is where it is, round, and nothing else is there", async () => {
   expect(inked(picture)).toBeLessThan(3 * 40);
 });
 
+test.each(["skeletons", "graph"] as const)("a vertex of %s that nothing is joined to is a ball", async (geometry) => {
+  const dataset = await made(
+    { geometry },
+    {
+      positions: Float32Array.of(...corners, 30, 60, 0),
+      parts: Uint32Array.of(0, 2, 3),
+      objects: Int32Array.of(0, 1),
+      ids: BigInt64Array.of(1n, 2n),
+      links: { width: 2, ends: Uint32Array.of(1, 0), columns: new Map() },
+    },
+  );
+  const picture = await render(dataset, {}, { ...above, color: "#ff8800", mark: 5 });
+  expect(pixel(picture, 34, 43)).toBe(0xff8800);
+  expect(pixel(picture, 34, 47)).toBe(0);
+  const alone = await render(dataset, { object: [2n] }, { ...above, color: "orientation", mark: 5 });
+  expect(inked(alone)).toBeGreaterThan(10);
+});
+
 test("what is nearer hides what is behind, whichever comes first", async () => {
   for (const order of [1, -1]) {
     const dataset = await made(

@@ -5,7 +5,7 @@
  * |-----------------------------------------|------------------------------------------------------------|
  * | points                                  | nothing: each stands for itself                            |
  * | lines, polylines, streamlines           | neighbours in a part                                       |
- * | graph, skeletons                        | the ends of links                                          |
+ * | graph, skeletons                        | the ends of links; a vertex without one with itself: a dot |
  * | mesh                                    | three by three; faces of four are two                      |
  *
  * Places are 32-bit numbers relative to an origin of 64 bits: a neuron of 10 µm that lies 100 mm from the origin of its space
@@ -80,13 +80,20 @@ export function shapeOf(batch: Batch, axes: readonly number[], origin: Vector): 
   const objects = new Int32Array(count).fill(-1);
   for (let part = 0; part < rows.length; part++) objects.fill(rows[part]!, parts[part]!, parts[part + 1]!);
   const form = formOf(geometry);
-  return { form, origin, positions: places, index: indexOf(batch, form), objects, ids };
+  return { form, origin, positions: places, index: indexOf(batch, form, count), objects, ids };
 }
 
-function indexOf({ links, parts }: Batch, form: Form): Uint32Array {
+function indexOf(batch: Batch, form: Form, count: number): Uint32Array {
+  const { links, parts, geometry } = batch;
   if (form === "points") return new Uint32Array();
-  if (links !== undefined && links.width > 1) return form === "triangles" ? triangles(links) : segments(links);
-  if (form === "triangles") return new Uint32Array();
+  const isLinked = links !== undefined && links.width > 1;
+  if (form === "triangles") return isLinked ? triangles(links) : new Uint32Array();
+  const lines = isLinked ? segments(links) : steps(parts);
+  return geometry === "graph" || geometry === "skeletons" ? withDots(lines, count) : lines;
+}
+
+/** Lines from each vertex of a part to the next. */
+function steps(parts: Uint32Array): Uint32Array {
   let count = 0;
   for (let part = 0; part + 1 < parts.length; part++) count += Math.max(0, parts[part + 1]! - parts[part]! - 1);
   const index = new Uint32Array(2 * count);
@@ -110,6 +117,19 @@ function segments({ width, ends }: NonNullable<Batch["links"]>): Uint32Array {
       index[at++] = ends[link + k]!;
     }
   return index;
+}
+
+/** With a line of no length at each vertex that no line ends at. */
+function withDots(index: Uint32Array, count: number): Uint32Array {
+  const alone = new Uint8Array(count).fill(1);
+  for (const end of index) alone[end] = 0;
+  const dots: number[] = [];
+  for (let v = alone.indexOf(1); v >= 0; v = alone.indexOf(1, v + 1)) dots.push(v, v);
+  if (dots.length === 0) return index;
+  const all = new Uint32Array(index.length + dots.length);
+  all.set(index);
+  all.set(dots, index.length);
+  return all;
 }
 
 /** Faces of three as they are; of more, as fans. */

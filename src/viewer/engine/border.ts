@@ -74,5 +74,14 @@ function grownBy(piece: Piece, faces: number[], places: number[], corners: numbe
   positions.set(piece.positions);
   positions.set(places, piece.positions.length);
   const [objects, parts, values] = [more(piece.objects), more(piece.parts), more(piece.values)];
-  return { ...piece, index, positions, objects, parts, values, places: piece.places && more(piece.places) };
+  return {
+    ...piece,
+    index,
+    positions,
+    objects,
+    parts,
+    values,
+    places: piece.places && more(piece.places),
+    corners: Uint32Array.from(corners),
+  };
 }

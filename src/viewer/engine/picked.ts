@@ -3,6 +3,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, VectorDataset } from "../../model/vectors.js";
 import type { Vector } from "../../scene/camera.js";
 import { outlineOf } from "../../scene/outline.js";
+import { unitText } from "../../scene/scale-bar.js";
 import { axesOfSpace } from "../../scene/shape.js";
 import type { Hit } from "./pick.js";
 
@@ -11,17 +12,17 @@ export interface Picked {
   readonly level: number;
   /** Undefined where no object owns it. */
   readonly id: bigint | undefined;
+  /** Where on it: of lines and faces also between their ends. */
   readonly position: Vector;
-  /** As text, by name. */
+  /** Of the object, and of the vertex that is next to the place; as text, by name. */
   readonly attributes: ReadonlyMap<string, string>;
 }
 
 export async function pickedOf(
   dataset: VectorDataset,
-  { piece, vertex }: Hit,
+  { piece, vertex, place: position }: Hit,
   options: ReadOptions = {},
 ): Promise<Picked> {
-  const position = [0, 1, 2].map((k) => piece.positions[3 * vertex + k]! + piece.origin[k]!) as unknown as Vector;
   const source = await dataset.source(piece.level, options);
   const attributes = new Map<string, string>();
   if (piece.chunk !== undefined && (piece.places?.[vertex] ?? piece.chunk) === piece.chunk) {
@@ -29,7 +30,10 @@ export async function pickedOf(
     const want = { positions: false, vertex: infos.map(({ name }) => name), fragment: [] };
     for await (const { vertexColumns, parts } of source.tiles([piece.chunk], want, options))
       tell(vertexColumns, outlineOf(dataset) === undefined ? vertex : parts[piece.parts[vertex]!]!, attributes);
-  } else tell(await columnsAt(dataset, piece.level, position, options), 0, attributes);
+  } else {
+    const at = [0, 1, 2].map((k) => piece.positions[3 * vertex + k]! + piece.origin[k]!) as unknown as Vector;
+    tell(await columnsAt(dataset, piece.level, at, options), 0, attributes);
+  }
   const row = await rowOf(source.objects, piece, vertex, options);
   if (row === undefined || source.objects === undefined)
     return { level: piece.level, id: undefined, position, attributes };
@@ -82,6 +86,6 @@ export function tell(columns: Columns, row: number, out: Map<string, string>): v
   for (const [name, { info, values }] of columns) {
     const own = Array.from({ length: Math.min(info.channels, 16) }, (_, k) => values[row * info.channels + k]);
     const texts = own.map((value) => info.categories?.[Number(value)] ?? String(value));
-    out.set(name, `${texts.join(", ")}${info.unit === undefined ? "" : ` ${info.unit}`}`);
+    out.set(name, `${texts.join(", ")}${info.unit === undefined ? "" : ` ${unitText(info.unit)}`}`);
   }
 }

@@ -22,6 +22,8 @@ export interface Piece extends Shape {
   readonly direct: boolean;
   /** In units of the data, per vertex, where vertices have one. */
   readonly radius: Float32Array | undefined;
+  /** Of vertices that were put in between, which are its last ones: the vertex that each has its attributes of. */
+  readonly corners?: Uint32Array | undefined;
   readonly bytes: number;
 }
 
