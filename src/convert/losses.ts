@@ -25,3 +25,32 @@ export function refuseLosses({ strict }: Strictness, losses: readonly string[]):
     hint: "Without strict (--strict) the rest is written, and the report says what was lost.",
   });
 }
+
+/** Losses of several parts of one dataset: what is the same in all but its numbers is told once, with how many parts it is of. */
+export class LossesOfParts {
+  readonly #found = new Map<string, { readonly first: string; parts: number; same: boolean }>();
+
+  /** Those of one part. */
+  add(losses: readonly string[]): void {
+    const patterns = losses.map((loss) => loss.replace(/(?<!\S)-?\d[\d.,e+-]*(?!\S)/g, "#"));
+    for (const [i, loss] of losses.entries()) {
+      const isOnly = patterns.indexOf(patterns[i]!) === patterns.lastIndexOf(patterns[i]!);
+      const key = isOnly ? patterns[i]! : loss; // two of a kind are two things
+      const known = this.#found.get(key);
+      if (known === undefined) this.#found.set(key, { first: loss, parts: 1, same: true });
+      else {
+        known.parts++;
+        known.same &&= known.first === loss;
+      }
+    }
+  }
+
+  sentences(): string[] {
+    return [...this.#found.values()].map(({ first, parts, same }) => {
+      if (parts === 1) return first;
+      return same
+        ? `${first} (in ${parts} parts)`
+        : `${first} (and the like in ${parts - 1} more ${parts === 2 ? "part" : "parts"})`;
+    });
+  }
+}

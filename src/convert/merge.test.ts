@@ -255,6 +255,21 @@ describe("split", () => {
     expect((await split("graph.zv", "one", { by: "box", size: [1e3, 1e3, 1e3] })).outputs.length).toBeGreaterThan(1);
   });
 
+  it("tells the same loss once, with how many parts it is of", async () => {
+    const float = { kind: "float", size: 4, endian: "little" } as const;
+    const batch = scene("skeletons", 5, 4);
+    const count = batch.positions.length / 3;
+    const columns = ["a 1", "a 2"].map((name) => [info(name, float), new Float32Array(count)] as const);
+    await write("all.zv", "skeletons", { ...batch, objectColumns: new Map(), vertexColumns: columnsOf(...columns) });
+    const { losses, outputs } = await split("all.zv", "parts", { by: "object", to: "swc" });
+    expect(outputs.length).toBe(4);
+    expect(losses.map((loss) => loss.replace(/^.*?all.zv: /, ""))).toEqual([
+      "the vertex attribute a 1 (in 4 parts)",
+      "the vertex attribute a 2 (in 4 parts)",
+      "the id 1 of the object (and the like in 2 more parts)",
+    ]);
+  });
+
   it("has a place for what belongs to no object", async () => {
     const ids = BigInt64Array.of(0n, 1n, 2n);
     const objectColumns = columnsOf([info("kind", text), ["a", "b", "a"]]);

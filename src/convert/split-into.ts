@@ -8,7 +8,7 @@ import type { Location, LocationOptions } from "../store/open.js";
 import { type FeedOptions, feedOf } from "./feed.js";
 import type { converter } from "./index.js";
 import { isZip } from "./levels.js";
-import { refuseLosses } from "./losses.js";
+import { LossesOfParts, refuseLosses } from "./losses.js";
 import type { SplitOptions, SplitReport } from "./split.js";
 import { extensionOf, namesFor } from "./split-names.js";
 import { planSplit } from "./split-plan.js";
@@ -45,7 +45,7 @@ export async function splitInto(
   }
   const { parts, notes, ...plan } = await planSplit(dataset, options);
   refuseLosses(options, plan.losses);
-  const losses = new Set(plan.losses);
+  const losses = new LossesOfParts();
   const outputs: { name: string; vertices: number; objects: number }[] = [];
   const begun: string[] = [];
   try {
@@ -64,7 +64,7 @@ export async function splitInto(
       begun.push(name);
       const report = await convert(selection, below(folder, name), { ...rest, to });
       outputs.push({ name, vertices: report.vertices ?? 0, objects: report.objects ?? 0 });
-      for (const loss of report.losses) losses.add(loss);
+      losses.add(report.losses);
     }
   } catch (error) {
     for (const name of begun) {
@@ -73,7 +73,7 @@ export async function splitInto(
     }
     throw error;
   }
-  return { outputs, losses: [...losses], notes };
+  return { outputs, losses: [...plan.losses, ...losses.sentences()], notes };
 }
 
 /** How much a cut leaves, with each piece of a path as an object. */
