@@ -74,6 +74,7 @@ export async function convertPassing(
         vertices += batch.positions.length / source.axes.length;
         onProgress?.({ done: vertices, total: passed.vertices, unit: "vertices" });
       }
+      if (passed.groups !== undefined) writer.groups(passed.groups.members, passed.groups.columns);
       refuseLosses(options, losses);
       const { dataset, ...built } = await committed(writer, pyramid);
       return { chunksCopied: 0, chunksRecoded: dataset.levels.length, vertices, objects: ids.size, losses, ...built };

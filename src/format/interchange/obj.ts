@@ -13,7 +13,7 @@ import { type InputFile, whole } from "./file.js";
 import { Growing } from "./growing.js";
 import { NOWHERE, type ObjLines, type ObjSection, parseObj } from "./obj-parse.js";
 import { writeObj } from "./obj-write.js";
-import { fan } from "./polygons.js";
+import { fan, fanNotes } from "./polygons.js";
 import { calledBy, column, columns, type Surface, surfaceContent } from "./surface.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
@@ -58,8 +58,8 @@ function cloud(lines: ObjLines, notes: string[]): Surface {
 function mesh(lines: ObjLines, notes: string[]): Surface {
   const { faces, positions, sections, vertexSection } = lines;
   const offsets = faces.offsets.done();
-  const { links, from, notes: told } = fan({ offsets, corners: faces.vertex.done() }, NONE);
-  notes.push(...told);
+  const { links, from, ...fanned } = fan({ offsets, corners: faces.vertex.done() }, NONE);
+  notes.push(...fanNotes(fanned));
   const own = colorsOf(lines);
   const corner: Column[] = [];
   for (const [name, values, channels, list] of [

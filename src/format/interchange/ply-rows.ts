@@ -24,7 +24,8 @@ export interface Numbers {
   readonly little?: boolean;
 }
 
-export function textNumbers(scanner: Scanner): Numbers {
+/** `size`: of everything from where the scanner began. */
+export function textNumbers(scanner: Scanner, size = scanner.bytes.length): Numbers {
   return {
     next(type, what) {
       const value = scanner.number(what);
@@ -37,15 +38,21 @@ export function textNumbers(scanner: Scanner): Numbers {
       scanner.next();
     },
     left: ({ properties }) => ({
-      bytes: scanner.bytes.length - scanner.at + 1, // the last line need not end
+      bytes: size - scanner.at + 1, // the last line need not end
       row: Math.max(1, 2 * properties.length),
     }),
     corrupt: (message) => scanner.corrupt(message),
   };
 }
 
-/** `base`: where the bytes begin in the file. */
-export function byteNumbers(bytes: Uint8Array, little: boolean, where: string, base: number): Numbers {
+/** `base`: where the bytes begin in the file; `size`: of everything from there on. */
+export function byteNumbers(
+  bytes: Uint8Array,
+  little: boolean,
+  where: string,
+  base: number,
+  size = bytes.length,
+): Numbers {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
   const corrupt = (message: string) => new Corrupt(`${where}, byte ${base + at}: ${message}`, { where });
@@ -56,17 +63,17 @@ export function byteNumbers(bytes: Uint8Array, little: boolean, where: string, b
       return get(view, at - type.size, type, little);
     },
     endRow() {},
-    left: ({ stride }) => ({ bytes: bytes.length - at, row: stride }),
+    left: ({ stride }) => ({ bytes: size - at, row: stride }),
     corrupt,
-    take(size) {
-      at += size;
-      return bytes.subarray(at - size, at);
+    take(length) {
+      at += length;
+      return bytes.subarray(at - length, at);
     },
     little,
   };
 }
 
-function get(view: DataView, at: number, { kind, size }: NumericType, little: boolean): number {
+export function get(view: DataView, at: number, { kind, size }: NumericType, little: boolean): number {
   if (kind === "float") return size === 4 ? view.getFloat32(at, little) : view.getFloat64(at, little);
   if (size === 1) return kind === "int" ? view.getInt8(at) : view.getUint8(at);
   if (size === 2) return kind === "int" ? view.getInt16(at, little) : view.getUint16(at, little);
@@ -126,12 +133,17 @@ export interface Rows {
 
 const NO_LISTS: Polygons = { offsets: new Uint32Array(1), corners: new Uint32Array() };
 
-/** `count` rows of an element; lists only of the property with that name, the others are passed over. */
-export function readRows(element: PlyElement, count: number, from: Numbers, list?: string): Rows {
-  const { properties, stride, name } = element;
+/** Corrupt where the bytes that are left are too few for all rows of an element. */
+export function checkRoom(element: PlyElement, from: Pick<Numbers, "left" | "corrupt">): void {
+  const { count, name } = element;
   const { bytes, row } = from.left(element);
   if (count * row > bytes)
     throw from.corrupt(`the file ends before ${count} rows of ${name}, each at least ${row} bytes`);
+}
+
+/** `count` rows of an element; lists only of the property with that name, the others are passed over. */
+export function readRows(element: PlyElement, count: number, from: Numbers, list?: string): Rows {
+  const { properties, stride } = element;
   if (from.take !== undefined && properties.every((property) => property.count === undefined))
     return {
       columns: plainColumns(fieldsOf(element), from.take(count * stride), count, stride, from.little!),

@@ -1,6 +1,6 @@
 /**
  * PLY, the polygon file: vertices with any numbers, faces as lists of vertices, edges. A file without faces and edges is a cloud of points,
- * read in pieces; the others are read whole. Numbers of faces and edges are attributes of links.
+ * read in pieces; the others are held, or pass where they are too large for that. Numbers of faces and edges are attributes of links.
  *
  * | element  | what of it                                                                                              |
  * |----------|---------------------------------------------------------------------------------------------------------|
@@ -9,14 +9,14 @@
  * | `edge`   | `vertex1`, `vertex2`, the rest are attributes                                                           |
  */
 import { Corrupt, Unsupported } from "../../errors.js";
-import { withLimits } from "../../limits.js";
-import type { Columns, Positions } from "../../model/vectors.js";
-import { exactly, type InputFile, whole } from "./file.js";
+import { exactly, type InputFile, wholeOrPassing } from "./file.js";
 import { type PlyElement, type PlyHeader, readPlyHeader } from "./ply-header.js";
-import { byteNumbers, fieldsOf, type Numbers, type Rows, readRows, textNumbers } from "./ply-rows.js";
+import { surfaceFile } from "./ply-passing.js";
+import { byteNumbers, fieldsOf, type Numbers, readRows, textNumbers } from "./ply-rows.js";
+import { little, outlineOf, readSurface, rolesOf, split } from "./ply-surface.js";
 import { writePly } from "./ply-write.js";
-import { fan } from "./polygons.js";
 import { surfaceContent } from "./surface.js";
+import { passingContent, passSurface } from "./surface-passing.js";
 import { countLines, Scanner, textBlocks } from "./text.js";
 import type { FileContent, FileFormat, OpenFileOptions, PieceIndex } from "./types.js";
 
@@ -35,69 +35,28 @@ async function open(input: InputFile, options: OpenFileOptions): Promise<FileCon
     .slice(0, header.elements.indexOf(vertex) + 1)
     .every(({ properties }) => properties.every(({ count }) => count === undefined));
   if (!links && plain) return cloud(input, header, vertex);
-  return surfaceContent(await surface(input, header, options), input, options);
+  return surface(input, header, options);
 }
 
-const kept = ({ comments, format }: PlyHeader) => ({ format, comments: [...comments] });
-const little = ({ format }: PlyHeader): boolean => format === "binary_little_endian";
-
-async function surface(input: InputFile, header: PlyHeader, options: OpenFileOptions) {
+/** One with links: held, or passing where it is too large for that. */
+async function surface(input: InputFile, header: PlyHeader, options: OpenFileOptions): Promise<FileContent> {
   const { where } = input;
-  const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
+  const bytes = await wholeOrPassing(input, options);
+  if (bytes instanceof Unsupported) {
+    const { geometry } = rolesOf(header, where);
+    return passingContent({ ...outlineOf(header), geometry }, bytes, (makeScratch, now) =>
+      passSurface(surfaceFile(input, header, now), makeScratch, options.onBad),
+    );
+  }
   const data = bytes.subarray(header.length);
   const ascii = header.format === "ascii";
   const scanner = new Scanner({ bytes: data, line: header.lines + 1 }, where);
   const numbers = ascii ? textNumbers(scanner) : byteNumbers(data, little(header), where, header.length);
-  const notes: string[] = [];
-  const found = new Map<string, Rows>();
-  const firstLine = new Map<string, number>();
-  for (const element of header.elements) {
-    firstLine.set(element.name, scanner.line);
-    const lists = element.properties.filter(({ count }) => count !== undefined);
-    const list = element.name !== "face" ? undefined : lists.find(({ name }) => /^vertex_(index|indices)$/.test(name));
-    if (list?.type.kind === "float") throw new Corrupt(`${where} has faces whose vertices are floats`, { where });
-    found.set(element.name, readRows(element, element.count, numbers, list?.name));
-    const left = lists.filter((own) => own !== list).map(({ name }) => name);
-    if (!["vertex", "face", "edge"].includes(element.name)) notes.push(`the element ${element.name} is left out`);
-    else if (left.length > 0) notes.push(`lists of ${element.name} are left out: ${left.join(", ")}`);
-  }
-  const { positions, vertexColumns } = split(found.get("vertex")!.columns);
-  const face = found.get("face");
-  const edge = found.get("edge");
-  const place = (what: "vertex" | "link", index: number, name: string, from?: Uint32Array): string => {
-    const row = from?.[index] ?? index;
-    const at = ascii ? ` (line ${firstLine.get(name)! + row})` : "";
-    return `${what === "vertex" ? "vertex" : name} ${row}${at}`;
-  };
-  const common = { version: `PLY ${header.format}`, positions, vertexColumns, header: kept(header), notes };
-  if (face !== undefined && face.lists.offsets.length > 1) {
-    const { from, notes: told, ...triangles } = fan(face.lists, face.columns);
-    if (edge !== undefined) notes.push("edges are left out beside faces");
-    notes.push(...told);
-    const placeOf = (what: "vertex" | "link", i: number) => place(what, i, what === "link" ? "face" : "vertex", from);
-    return { ...common, ...triangles, notes, geometry: "mesh" as const, place: placeOf };
-  }
-  const ends = edge && [edge.columns.get("vertex1"), edge.columns.get("vertex2")];
-  if (ends?.[0] === undefined || ends[1] === undefined || ends[0].values.length === 0)
-    return {
-      ...common,
-      geometry: "points" as const,
-      place: (_: "vertex" | "link", i: number) => place("vertex", i, "vertex"),
-    };
-  const links = new Uint32Array(2 * ends[0].values.length);
-  for (const [k, { values }] of (ends as { values: ArrayLike<number> }[]).entries())
-    for (let i = 0; i < values.length; i++) links[2 * i + k] = values[i]!;
-  const linkColumns = new Map(edge!.columns);
-  for (const name of ["vertex1", "vertex2"]) linkColumns.delete(name);
-  const placeOf = (what: "vertex" | "link", i: number) => place(what, i, what === "link" ? "edge" : "vertex");
-  return { ...common, geometry: "graph" as const, links, linkColumns, place: placeOf };
-}
-
-/** The positions, and the other columns. */
-function split(all: Columns): { readonly positions: Positions; readonly vertexColumns: Columns } {
-  const vertexColumns = new Map(all);
-  vertexColumns.delete("position");
-  return { positions: all.get("position")!.values as Positions, vertexColumns };
+  return surfaceContent(
+    readSurface(header, where, numbers, () => (ascii ? scanner.line : undefined)),
+    input,
+    options,
+  );
 }
 
 const PIECE_BYTES = 4 << 20;
@@ -112,11 +71,10 @@ function cloud(input: InputFile, header: PlyHeader, vertex: PlyElement): FileCon
     .filter(({ name }) => name !== "position")
     .map(({ name, type, properties }) => ({ name, dtype: type, channels: properties.length }));
   return {
-    version: `PLY ${header.format}`,
+    ...outlineOf(header),
     geometry: "points",
     axes: ["x", "y", "z"].map((name) => ({ name, type: "space" })),
     linkWidth: 0,
-    header: kept(header),
     vertices: vertex.count,
     objects: 0,
     async index(options): Promise<PieceIndex> {

@@ -8,7 +8,7 @@ import type { NumericArray } from "../../codec/types.js";
 import { Corrupt } from "../../errors.js";
 import type { Columns, Positions } from "../../model/vectors.js";
 import { pick, pickRows } from "../../query/columns.js";
-import { fan } from "./polygons.js";
+import { fan, fanNotes } from "./polygons.js";
 import { column, type Surface } from "./surface.js";
 import type { OpenFileOptions } from "./types.js";
 
@@ -89,7 +89,7 @@ export function polySurface(poly: PolyData, where: string, { onBad }: OpenFileOp
     left("lines", "lines");
     const { offsets, ends } = cells.polys;
     const faces = fan({ offsets, corners: ends }, dataOf("polys"));
-    notes.push(...faces.notes);
+    notes.push(...fanNotes(faces));
     const strips = stripTriangles(cells.strips);
     if (counts[3]! > 0) notes.push(`${counts[3]} strips are triangles here`);
     const links = counts[3] === 0 ? faces.links : Uint32Array.from([...faces.links, ...strips.links]);

@@ -13,7 +13,18 @@ export interface Triangles {
   readonly linkColumns: Columns;
   /** The polygon that each comes from; undefined: each from its own. */
   readonly from: Uint32Array | undefined;
-  readonly notes: readonly string[];
+  /** Polygons of more than three corners, and of fewer. */
+  readonly many: number;
+  readonly few: number;
+}
+
+/** What is said of polygons that were no triangles. */
+export function fanNotes({ many, few }: Pick<Triangles, "many" | "few">): string[] {
+  const notes: string[] = [];
+  if (many > 0)
+    notes.push(`${many} polygons of more than three corners are triangles here, each a fan around its first corner`);
+  if (few > 0) notes.push(`${few} faces of fewer than three corners are left out`);
+  return notes;
 }
 
 export function fan({ offsets, corners }: Polygons, columns: Columns): Triangles {
@@ -25,7 +36,7 @@ export function fan({ offsets, corners }: Polygons, columns: Columns): Triangles
     else if (size < 3) few++;
     triangles += Math.max(0, size - 2);
   }
-  if (many + few === 0) return { links: corners, linkColumns: columns, from: undefined, notes: [] };
+  if (many + few === 0) return { links: corners, linkColumns: columns, from: undefined, many, few };
   const [links, from] = [new Uint32Array(3 * triangles), new Uint32Array(triangles)];
   let at = 0;
   for (let i = 0; i < count; i++)
@@ -35,9 +46,5 @@ export function fan({ offsets, corners }: Polygons, columns: Columns): Triangles
       links[3 * at + 2] = corners[k]!;
       from[at++] = i;
     }
-  const notes: string[] = [];
-  if (many > 0)
-    notes.push(`${many} polygons of more than three corners are triangles here, each a fan around its first corner`);
-  if (few > 0) notes.push(`${few} faces of fewer than three corners are left out`);
-  return { links, linkColumns: pickRows(columns, from), from, notes };
+  return { links, linkColumns: pickRows(columns, from), from, many, few };
 }

@@ -13,13 +13,13 @@
  */
 import { bytesOf } from "../../codec/numeric.js";
 import { Unsupported } from "../../errors.js";
-import { pickRows } from "../../query/columns.js";
 import type { Scratch } from "../../store/scratch.js";
 import { words } from "../zarr-vectors/payload/int64.js";
 import { type Spool, spool } from "../zarr-vectors/write/spill.js";
 import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
-import { column, columns, type Surface } from "./surface.js";
-import { lateLinks, mustBeFinite } from "./surface-passing.js";
+import { Marks } from "./marks.js";
+import { column, columns } from "./surface.js";
+import { lateLinks, mustBeFinite, type ObjectNames, objectRows } from "./surface-passing.js";
 import type { Passing } from "./types.js";
 
 /** Triangles one after the other. Of each array the next block may use the memory again. */
@@ -43,7 +43,7 @@ export interface TriangleFile {
   /** Where a triangle is, for people; in text its line is known. */
   place?(triangle: number): string;
   /** Known when all blocks have come once. */
-  objects(): Pick<Surface, "ids" | "objectColumns"> & { readonly count: number };
+  objects(): ObjectNames;
 }
 
 export const BLOCK = 1 << 15; // triangles
@@ -146,9 +146,7 @@ async function* batches(
   marks: Marks,
   has: { readonly normals: boolean; readonly more: boolean },
 ): AsyncGenerator<BatchParts> {
-  const objects = file.objects();
-  const ids = objects.ids ?? BigInt64Array.from({ length: objects.count }, (_, i) => BigInt(i));
-  const seen = new Uint8Array(ids.length);
+  const objects = objectRows(file.objects());
   let block = 0;
   for await (const { corners, normals, more, solid } of file.blocks()) {
     const base = block * CORNERS;
@@ -168,7 +166,7 @@ async function* batches(
       for (let k = 0; k < 3; k++) positions[3 * vertices + k] = corners[3 * i + k]!;
       vertices++;
     }
-    if (vertices > 0) yield named(positions.slice(0, 3 * vertices), [...parts, vertices], owners);
+    if (vertices > 0) yield objects.batch(positions.slice(0, 3 * vertices), [...parts, vertices], owners);
     const ends = new Uint32Array(corners.length / 3);
     for (let i = 0; i < numbers.length; i++) ends[numbers[i]! - base] = marks.before(firsts[i]!);
     const own = [];
@@ -176,61 +174,5 @@ async function* batches(
     if (has.more) own.push(column("attribute", more!.slice()));
     yield lateLinks({ width: 3, ends, columns: columns(...own) });
   }
-  const empty = Array.from(seen.keys()).filter((row) => seen[row] === 0);
-  if (empty.length > 0) yield named(new Float32Array(), [0], empty);
-
-  /** Vertices of these objects, or the objects alone. */
-  function named(positions: Float32Array, parts: readonly number[], rows: readonly number[]): BatchParts {
-    for (const row of rows) seen[row] = 1;
-    return {
-      positions,
-      parts: Uint32Array.from(parts),
-      objects: Int32Array.from({ length: parts.length - 1 }, (_, i) => i),
-      ids: BigInt64Array.from(rows, (row) => ids[row]!),
-      objectColumns: pickRows(objects.objectColumns ?? new Map(), rows),
-    };
-  }
-}
-
-/** A bit for each number, and how many are set before one. */
-class Marks {
-  readonly #bits: Uint32Array;
-  /** Those before every 16th word. */
-  readonly #before: Uint32Array;
-
-  constructor(count: number) {
-    this.#bits = new Uint32Array(Math.ceil(count / 32));
-    this.#before = new Uint32Array(Math.ceil(count / 512) + 1);
-  }
-
-  set(number: number): void {
-    this.#bits[number >>> 5]! |= 1 << (number & 31);
-  }
-
-  has(number: number): boolean {
-    return ((this.#bits[number >>> 5]! >>> (number & 31)) & 1) === 1;
-  }
-
-  /** All are set, so many: from now on it is known how many are before each. */
-  count(): number {
-    let sum = 0;
-    for (let word = 0; word < this.#bits.length; word++) {
-      if (word % 16 === 0) this.#before[word / 16] = sum;
-      sum += ones(this.#bits[word]!);
-    }
-    return sum;
-  }
-
-  before(number: number): number {
-    const word = number >>> 5;
-    let sum = this.#before[word >>> 4]!;
-    for (let own = (word >>> 4) << 4; own < word; own++) sum += ones(this.#bits[own]!);
-    return sum + ones(this.#bits[word]! & ((1 << (number & 31)) - 1));
-  }
-}
-
-function ones(word: number): number {
-  let bits = word - ((word >>> 1) & 0x5555_5555);
-  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+  yield* objects.rest();
 }

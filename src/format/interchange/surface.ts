@@ -129,13 +129,24 @@ function boundsOf(positions: Positions): { readonly min: number[]; readonly max:
   return { min, max };
 }
 
+/** What is said of a coordinate that is none; `place` is where the vertex is. */
+export const noVertex = (where: string, place: string, value: number): Corrupt =>
+  new Corrupt(`${where}, ${place}: a vertex has the coordinate ${value}`, { where });
+
+/** What is said of a link to a vertex that is not there. */
+export function noLink(where: string, place: string, width: number, end: number, vertices: number): Corrupt {
+  const what = width === 3 ? "a face" : "an edge";
+  return new Corrupt(`${where}, ${place}: ${what} points to vertex ${end | 0}, counted from 0, of ${vertices}`, {
+    where,
+  });
+}
+
 /** Every coordinate is a number and every link leads somewhere; what is not so is an error, or told and left out. */
 function sound(surface: Surface, where: string, onBad: OpenFileOptions["onBad"]): Surface {
   const { positions, geometry, links = new Uint32Array(), place } = surface;
   const vertices = positions.length / 3;
   const width = WIDTH[geometry];
-  const bad = (message: string): void => {
-    const problem = new Corrupt(`${where}, ${message}`, { where });
+  const bad = (problem: Corrupt): void => {
     if (onBad === undefined) throw problem;
     onBad(problem);
   };
@@ -145,7 +156,7 @@ function sound(surface: Surface, where: string, onBad: OpenFileOptions["onBad"])
     const value = positions[i]!;
     if (value - value === 0) continue;
     const vertex = Math.floor(i / 3);
-    if (lost[vertex] === 0) bad(`${place("vertex", vertex)}: a vertex has the coordinate ${value}`);
+    if (lost[vertex] === 0) bad(noVertex(where, place("vertex", vertex), value));
     lost[vertex] = 1;
     any = true;
   }
@@ -154,10 +165,7 @@ function sound(surface: Surface, where: string, onBad: OpenFileOptions["onBad"])
     const end = links[i]!;
     if (lost[end] === 0) continue;
     const link = Math.floor(i / width);
-    if (end >= vertices && lostLinks[link] === 0) {
-      const what = width === 3 ? "a face" : "an edge";
-      bad(`${place("link", link)}: ${what} points to vertex ${end | 0}, counted from 0, of ${vertices}`);
-    }
+    if (end >= vertices && lostLinks[link] === 0) bad(noLink(where, place("link", link), width, end, vertices));
     lostLinks[link] = 1;
     any = true;
   }
@@ -183,7 +191,7 @@ function without(surface: Surface, lost: Uint8Array, lostLinks: Uint8Array): Sur
     vertexColumns: pickRows(vertexColumns, kept),
     links: links && pick(links, WIDTH[geometry], keptLinks).map((end) => place[end]!),
     linkColumns: pickRows(linkColumns, keptLinks),
-    parts: parts.map((start) => place[start]!),
+    parts: surface.parts?.map((start) => place[start]!),
   };
 }
 
@@ -203,29 +211,74 @@ function withObjects(surface: Surface): Surface {
   const { geometry, links = new Uint32Array() } = surface;
   if (own === undefined || surface.parts !== undefined || geometry === "points" || own.info.channels !== 1)
     return surface;
-  const { values } = own;
-  const [starts, ids, partOf] = [[0], [] as bigint[], new Uint32Array(values.length)];
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!;
-    if (
-      typeof value === "string" ||
-      (typeof value === "number" && !(Number.isInteger(value) && Math.abs(value) < 2 ** 63))
-    )
-      return surface;
-    if (i > 0 && value !== values[i - 1]) starts.push(i);
-    if (ids.length < starts.length) ids.push(BigInt(value));
-    partOf[i] = ids.length - 1;
-  }
-  if (ids.length === 0 || new Set(ids).size < ids.length) return surface;
-  const width = WIDTH[geometry];
-  for (let i = 0; i < links.length; i++) if (partOf[links[i]!] !== partOf[links[i - (i % width)]!]) return surface;
+  const stretches = new Stretches();
+  if (own.values.length === 0 || !stretches.take(own.values)) return surface;
+  if (stretches.partsOf(links, WIDTH[geometry]) === undefined) return surface;
   const vertexColumns = new Map(surface.vertexColumns);
   vertexColumns.delete("object_id");
-  const signed = ids.some((id) => id < 0n) || ids.every((id) => id < 1n << 63n);
-  return {
-    ...surface,
-    vertexColumns,
-    parts: Uint32Array.from([...starts, values.length]),
-    ids: signed ? BigInt64Array.from(ids) : BigUint64Array.from(ids),
-  };
+  return { ...surface, vertexColumns, ...stretches.objects() };
+}
+
+/** Objects by the ids of their vertices, as these come: each is one stretch. */
+export class Stretches {
+  readonly #starts: number[] = [];
+  readonly #ids = new Set<bigint>();
+  #last: string | number | bigint | undefined;
+  #count = 0;
+
+  /** The ids of the vertices that come next; false where these are no objects. */
+  take(values: Column["values"]): boolean {
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]!;
+      if (value !== this.#last && !this.#enter(value)) return false;
+      this.#count++;
+    }
+    return true;
+  }
+
+  #enter(value: string | number | bigint): boolean {
+    const whole = typeof value === "bigint" || (Number.isInteger(value) && Math.abs(value as number) < 2 ** 63);
+    const id = whole ? BigInt(value) : undefined;
+    if (id === undefined || this.#ids.has(id)) return false;
+    this.#ids.add(id);
+    this.#starts.push(this.#count);
+    this.#last = value;
+    return true;
+  }
+
+  /** The object of each link; undefined where one leads from one to another. */
+  partsOf(links: Uint32Array, width: number): Uint32Array | undefined {
+    const parts = new Uint32Array(links.length / width);
+    let [part, from, to] = [0, 0, 0];
+    for (let i = 0; i < links.length; i++) {
+      const end = links[i]!;
+      if (end < from || end >= to) {
+        if (i % width > 0) return undefined;
+        part = lastUpTo(this.#starts, end);
+        [from, to] = [this.#starts[part]!, this.#starts[part + 1] ?? this.#count];
+      }
+      if (i % width === 0) parts[i / width] = part;
+    }
+    return parts;
+  }
+
+  objects(): { readonly parts: Uint32Array; readonly ids: Ids } {
+    const ids = [...this.#ids];
+    const signed = ids.some((id) => id < 0n) || ids.every((id) => id < 1n << 63n);
+    return {
+      parts: Uint32Array.from([...this.#starts, this.#count]),
+      ids: signed ? BigInt64Array.from(ids) : BigUint64Array.from(ids),
+    };
+  }
+}
+
+/** The place of the last of these ascending numbers that is not above one. */
+export function lastUpTo(starts: ArrayLike<number>, value: number): number {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= value) low = middle;
+    else high = middle;
+  }
+  return low;
 }

@@ -99,6 +99,8 @@ export interface Passing {
   readonly vertices: number;
   /** What of the file is not in the data. */
   readonly losses?: readonly string[] | undefined;
+  /** Their members by id. */
+  readonly groups?: { readonly members: readonly Ids[]; readonly columns: Columns } | undefined;
   /** Vertices before the links that name them, which come late; objects without any last. */
   batches(): AsyncIterable<BatchParts>;
 }
