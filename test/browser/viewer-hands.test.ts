@@ -36,6 +36,15 @@ const slide = async (label: string, value: number): Promise<void> => {
   }, value);
   await settled(own.page);
 };
+/** Asks for a condition, and waits until it is in the address: it is checked first. */
+const where = async (text: string): Promise<void> => {
+  await named("Where").fill(text);
+  await named("Where").press("Enter");
+  const asked = () =>
+    JSON.parse(decodeURIComponent(new URL(own.page.url()).hash.slice(1))).layers[0].look?.filter?.where;
+  await expect.poll(asked).toBe(text === "" ? undefined : text);
+  await settled(own.page);
+};
 const camera = () => JSON.parse(decodeURIComponent(new URL(own.page.url()).hash.slice(1))).camera as typeof FRONT;
 const rgb = (colour: number): Colour => [colour >> 16, (colour >> 8) & 255, colour & 255];
 const like = (wanted: Colour) => (found: Colour) => wanted.every((channel, i) => Math.abs(channel - found[i]!) <= 24);
@@ -87,15 +96,31 @@ suite("the viewer in hands", () => {
   test("filters: by an expression, by groups; what is not shown is not there", async () => {
     await start();
     await unfold("Filter and find");
-    await named("Where").fill("object.kind = 'second'");
-    await named("Where").press("Enter");
-    await settled(own.page);
+    await where("object.kind = 'second'");
     expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
-    await named("Where").fill("");
-    await named("Where").press("Enter");
+    await where("");
     await panel().getByText("lying (1)").click();
     await settled(own.page);
     expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: GROUND });
+  });
+
+  test("groups that an address names have their boxes checked, and can be taken away", async () => {
+    await start({ filter: { group: ["standing"] } });
+    const box = (name: string): Locator => panel().getByRole("checkbox", { name: `${name} (1)` });
+    await expect.poll(() => box("standing").isChecked()).toBe(true);
+    expect(await box("lying").isChecked()).toBe(false);
+    expect(await colours()).toEqual({ a: GROUND, b: expect.toSatisfy(like([0, 0, 255])) });
+    await box("lying").check();
+    await settled(own.page);
+    expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: expect.toSatisfy(like([0, 0, 255])) });
+    await box("standing").uncheck();
+    await settled(own.page);
+    expect(await colours()).toEqual({ a: expect.toSatisfy(like(RED)), b: GROUND });
+    expect(decodeURIComponent(own.page.url())).toContain('"filter":{"group":[0]}');
+    await box("lying").uncheck();
+    await settled(own.page);
+    expect((await colours()).b).toSatisfy(like([0, 0, 255]));
+    expect(own.page.url()).not.toContain("filter");
   });
 
   test("what cannot be understood changes nothing, and is said beside its field until it is mended", async () => {
@@ -115,9 +140,7 @@ suite("the viewer in hands", () => {
       await settled(own.page);
       expect(await colours()).toEqual(before);
     }
-    await named("Where").fill("value > 0.35");
-    await named("Where").press("Enter");
-    await settled(own.page);
+    await where("value > 0.35");
     expect([await wrong.count(), (await colours()).a]).toEqual([0, GROUND]);
     await named("Find id").fill("abc");
     await named("Find id").press("Enter");
@@ -157,9 +180,7 @@ suite("the viewer in hands", () => {
       if (rgb(RIM).every((channel, i) => Math.abs(channel - pixels[at + i]!) <= 4)) rim++;
     expect(rim).toBeGreaterThan(200);
     await unfold("Filter and find");
-    await named("Where").fill("value < 0.9");
-    await named("Where").press("Enter");
-    await settled(own.page);
+    await where("value < 0.9");
     await own.page.getByText("Show only this").click();
     await settled(own.page);
     expect((await colours()).b).toEqual(GROUND);

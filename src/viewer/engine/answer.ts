@@ -2,9 +2,9 @@
  * Which level answers a filter: the finest whose answer is not too much. Where indexes say how much an answer is, nothing is read;
  * where a condition on vertices must be tried, data are read, unless there are too many to try them all.
  */
-import { NotFound } from "../../errors.js";
+import { InvalidInput, NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { Schema, VectorDataset } from "../../model/vectors.js";
+import type { Domain, VectorDataset } from "../../model/vectors.js";
 import { Where } from "../../query/where.js";
 import type { Filter } from "./filter.js";
 import type { PlannedLevel } from "./plan.js";
@@ -12,7 +12,6 @@ import type { PlannedLevel } from "./plan.js";
 /** What is asked, and of what. */
 export interface Asked {
   readonly dataset: VectorDataset;
-  readonly schema: Schema;
   /** From the coarsest to the finest. */
   readonly levels: readonly PlannedLevel[];
   /** Vertices that an answer may have. */
@@ -23,10 +22,9 @@ const TRIED = 1 << 22; // vertices that a condition is tried on
 
 /** `share` of all vertices is where the query looks, about. What a coarser level no longer has is asked of the finest. */
 export async function answerLevel(asked: Asked, query: Filter, share: number, options: ReadOptions): Promise<number> {
-  const { levels, schema } = asked;
-  const finest = levels.at(-1)!.level;
-  if (levels.length === 1) return finest;
-  const domains = query.where === undefined ? [] : Where.check(Where.parse(query.where), schema).domains;
+  const finest = asked.levels.at(-1)!.level;
+  if (asked.levels.length === 1) return finest;
+  const { levels, domains } = await levelsWith(asked.dataset, asked.levels, query.where, options);
   const tries = [...domains].some((domain) => domain !== "object" && domain !== "group");
   try {
     for (const own of [...levels].reverse())
@@ -36,6 +34,30 @@ export async function answerLevel(asked: Asked, query: Filter, share: number, op
     throw error;
   }
   return levels[0]!.level;
+}
+
+/** The levels that have the attributes of a condition, and the domains of these; what is wrong with it at the last one, where there is none. */
+export async function levelsWith<T extends { readonly level: number }>(
+  dataset: VectorDataset,
+  levels: readonly T[],
+  where: string | undefined,
+  options: ReadOptions,
+): Promise<{ readonly levels: readonly T[]; readonly domains: ReadonlySet<Domain> }> {
+  if (where === undefined) return { levels, domains: new Set() };
+  const parsed = Where.parse(where);
+  const found: T[] = [];
+  const domains = new Set<Domain>();
+  let mistake: unknown;
+  for (const own of levels)
+    try {
+      for (const domain of Where.check(parsed, await dataset.schema(own.level, options)).domains) domains.add(domain);
+      found.push(own);
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      mistake = error;
+    }
+  if (found.length === 0) throw mistake;
+  return { levels: found, domains };
 }
 
 async function fits(

@@ -286,7 +286,7 @@ export class Engine {
   }
 
   #levelFor(query: Filter, most: number, share: number, signal: AbortSignal): Promise<number> {
-    const asked = { dataset: this.dataset, schema: this.#schema!, levels: this.#levels, most };
+    const asked = { dataset: this.dataset, levels: this.#levels, most };
     return answerLevel(asked, query, share, { signal });
   }
 

@@ -74,6 +74,7 @@ export function host(port: Port): void {
     set: (change) => (slices ?? streamer)!.set(change),
     boxes: () => streamer!.boxes(),
     pick: (at) => streamer!.pick(at),
+    check: (where) => streamer!.check(where),
     groups: () => streamer!.groups(),
     find: (id) => streamer!.find(id),
     drawn: (id) => streamer!.drawn(id),

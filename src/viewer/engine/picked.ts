@@ -12,7 +12,7 @@ export interface Picked {
   readonly level: number;
   /** Undefined where no object owns it. */
   readonly id: bigint | undefined;
-  /** Where on it: of lines and faces also between their ends. */
+  /** That of the vertex, and of a face where the ray meets it. */
   readonly position: Vector;
   /** Of the object, and of the vertex that is next to the place; as text, by name. */
   readonly attributes: ReadonlyMap<string, string>;
@@ -20,9 +20,11 @@ export interface Picked {
 
 export async function pickedOf(
   dataset: VectorDataset,
-  { piece, vertex, place: position }: Hit,
+  { piece, vertex, place }: Hit,
   options: ReadOptions = {},
 ): Promise<Picked> {
+  const at = [0, 1, 2].map((k) => piece.positions[3 * vertex + k]! + piece.origin[k]!) as unknown as Vector;
+  const position = piece.form === "triangles" ? place : at;
   const source = await dataset.source(piece.level, options);
   const attributes = new Map<string, string>();
   if (piece.chunk !== undefined && (piece.places?.[vertex] ?? piece.chunk) === piece.chunk) {
@@ -30,10 +32,7 @@ export async function pickedOf(
     const want = { positions: false, vertex: infos.map(({ name }) => name), fragment: [] };
     for await (const { vertexColumns, parts } of source.tiles([piece.chunk], want, options))
       tell(vertexColumns, outlineOf(dataset) === undefined ? vertex : parts[piece.parts[vertex]!]!, attributes);
-  } else {
-    const at = [0, 1, 2].map((k) => piece.positions[3 * vertex + k]! + piece.origin[k]!) as unknown as Vector;
-    tell(await columnsAt(dataset, piece.level, at, options), 0, attributes);
-  }
+  } else tell(await columnsAt(dataset, piece.level, at, options), 0, attributes);
   const row = await rowOf(source.objects, piece, vertex, options);
   if (row === undefined || source.objects === undefined)
     return { level: piece.level, id: undefined, position, attributes };

@@ -2,7 +2,7 @@
  * What a page and the worker that reads for it say to each other (src/worker/channel.ts): the page is `RemoteStreamer`, the worker is
  * `host`. Drawings are handed over, everything else is copied.
  *
- *   page → worker   open, look, set, boxes, pick, groups, find, drawn, exported
+ *   page → worker   open, look, set, boxes, pick, check, groups, find, drawn, exported
  *   worker → page   news, slices, failed; fetch, pull and stop where the caller has a fetch of its own
  */
 import type { Schema } from "../../model/vectors.js";
@@ -48,6 +48,7 @@ export type WorkerSide = {
   set(change: Change & SliceLook): void;
   boxes(): Promise<Float64Array>;
   pick(at: Pointed): Promise<Picked | undefined>;
+  check(where: string): Promise<void>;
   groups(): Promise<readonly NamedGroup[]>;
   find(id: bigint): Promise<Found | undefined>;
   drawn(id: bigint): Promise<Drawing | undefined>;

@@ -154,6 +154,10 @@ export class RemoteStreamer implements Streamer {
     return this.#channel.call("pick", at);
   }
 
+  check(where: string): Promise<void> {
+    return this.#channel.call("check", where);
+  }
+
   groups(): Promise<readonly NamedGroup[]> {
     return this.#channel.call("groups", undefined);
   }

@@ -8,6 +8,7 @@ import type { Colouring, Legend } from "../../scene/colouring.js";
 import { type Outline, outlineOf } from "../../scene/outline.js";
 import type { Form } from "../../scene/shape.js";
 import { onAbort } from "../../signal.js";
+import { levelsWith } from "./answer.js";
 import type { Drawing } from "./drawing.js";
 import { Engine, type EngineOptions, type Filter, type Status } from "./engine.js";
 import { exported } from "./exported.js";
@@ -61,6 +62,8 @@ export interface Streamer {
   boxes(): Promise<Float64Array>;
   /** What somebody pointed at. */
   pick(at: Pointed): Promise<Picked | undefined>;
+  /** Rejects with what is wrong with a condition; it may be about attributes that only some levels have. */
+  check(where: string): Promise<void>;
   /** The groups of objects that there are. */
   groups(): Promise<readonly NamedGroup[]>;
   /** An object by its id; undefined where there is none. */
@@ -147,6 +150,12 @@ export class LocalStreamer implements Streamer {
   async pick(at: Pointed): Promise<Picked | undefined> {
     const hit = hitAt(this.#engine.pieces(), at);
     return hit && (await pickedOf(this.#engine.dataset, hit));
+  }
+
+  async check(where: string): Promise<void> {
+    const { dataset } = this.#engine;
+    const coarseFirst = [...dataset.levels].sort((a, b) => b.level - a.level);
+    await levelsWith(dataset, coarseFirst, where, {});
   }
 
   groups(): Promise<readonly NamedGroup[]> {

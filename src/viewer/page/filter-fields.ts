@@ -1,6 +1,5 @@
 /** Which part of a layer is shown: by an expression, by groups, by an id; what is given together must hold together. */
 import type { Schema } from "../../model/vectors.js";
-import { Where } from "../../query/where.js";
 import { comparedAs } from "../../query/where-test.js";
 import { formatName } from "../../query/where-text.js";
 import type { NamedGroup } from "../engine/found.js";
@@ -41,8 +40,10 @@ export function filterFields(
     showOnly();
   };
   /** What cannot be understood changes nothing: what was shown stays, and it is said why. */
-  const asked = (): void => {
-    const mistake = mistakeIn(where.value.trim(), schema());
+  const asked = async (): Promise<void> => {
+    const text = where.value.trim();
+    const mistake = text === "" ? "" : await object.engine.check(text).then(() => "", sentence);
+    if (text !== where.value.trim()) return; // another one was asked for meanwhile
     wrong.say(mistake);
     if (mistake === "") apply();
   };
@@ -54,7 +55,7 @@ export function filterFields(
     });
     only.replaceChildren(`only ${ids.length === 1 ? `object ${ids[0]}` : `${ids.length} objects`}`, all);
   };
-  where.addEventListener("change", asked);
+  where.addEventListener("change", () => void asked());
   where.addEventListener("focus", () => {
     where.placeholder = exampleOf(schema());
   });
@@ -91,16 +92,6 @@ export function filterFields(
   });
   fields.open = filter !== undefined;
   return fields;
-}
-
-/** What is wrong with an expression; empty where nothing is, or where nobody knows the attributes yet. */
-function mistakeIn(text: string, schema: Schema | undefined): string {
-  try {
-    if (text !== "" && schema !== undefined) Where.check(Where.parse(text), schema);
-    return "";
-  } catch (error) {
-    return sentence(error);
-  }
 }
 
 /** An expression of the data's own attributes. */
