@@ -1,7 +1,9 @@
 /** What `octavo convert --dry-run` prints: what OUT would be, how much would be read and written, and nothing is. */
 import { memorySize } from "../bytes/dtype.js";
 import { type ConvertOptions, planArray } from "../convert/arrays.js";
-import { MEMORY } from "../convert/feed.js";
+import type { Estimate, Untold } from "../convert/estimate.js";
+import { type Feed, MEMORY } from "../convert/feed.js";
+import type { ManyOptions } from "../convert/feed-many.js";
 import { fileKind } from "../convert/files.js";
 import { feedFrom, treeOf } from "../convert/index.js";
 import type { Input } from "../convert/inputs.js";
@@ -14,6 +16,7 @@ import {
   vectorOptions,
   volumeOptions,
 } from "../convert/options.js";
+import { passingOf } from "../convert/passing.js";
 import { publishedAs } from "../convert/precomputed/index.js";
 import { sliced } from "../convert/slice.js";
 import { type Tracts, tractsOf } from "../convert/tracts.js";
@@ -37,11 +40,13 @@ interface There {
   readonly summary: string;
 }
 
+type Given = ConvertToOptions & Pick<ManyOptions, "merge">;
+
 /** Says what would happen; whether it could. */
 export async function explainConversion(
   source: Dataset | readonly Input[],
   target: string,
-  given: ConvertToOptions,
+  given: Given,
   session: Session,
 ): Promise<boolean> {
   const { output, signal } = session;
@@ -55,9 +60,11 @@ export async function explainConversion(
   const isPart = [given.query, given.attributes, tracts].some((asked) => asked !== undefined);
   if (many !== undefined || (dataset.kind === "vectors" && (kind !== undefined || isPart))) {
     const what = kind?.name ?? given.to ?? (/\.ptree$/i.test(target) ? "ptree" : "zarr-vectors");
-    await explainFeed(many ?? (dataset as VectorDataset), what, given, tracts, there, session);
-  } else if (dataset.kind === "vectors") await explainVectors(dataset, given, there, session);
-  else if (dataset.kind === "array" && given.to === "precomputed") explainVolume(dataset, given, there, output);
+    await explainFeed(many ?? (dataset as VectorDataset), target, what, given, tracts, there, session);
+  } else if (dataset.kind === "vectors") await explainVectors(dataset, target, given, there, session);
+  else if (dataset.kind === "array" && kind?.id === "npy") await explainNpy(dataset, kind.name, given, there, output);
+  else if (dataset.kind === "array" && given.to === "precomputed")
+    await explainVolume(dataset, { ...given, signal }, there, output);
   else await explain(dataset.kind === "array" ? (dataset as ZarrArray) : treeOf(dataset), given, there, session);
   return there === undefined || given.overwrite === true;
 }
@@ -103,23 +110,41 @@ async function add(amounts: Amounts, dataset: VectorDataset, query: Query, { sig
 }
 
 /** What fits into memory is not put aside. */
-function tellAmounts(amounts: Amounts, { maxMemory = MEMORY }: ConvertToOptions, output: Output): void {
+function tellAmounts(
+  amounts: Amounts,
+  written: Written,
+  { maxMemory = MEMORY }: ConvertToOptions,
+  output: Output,
+): void {
   const { files, requests, bytes, exact, cut, skipped } = amounts;
   const most = exact ? "" : "at most ";
   const before = cut ? ", before they are cut" : "";
   output.line(`${files > 1 ? `${counted(files, "file")}: ` : ""}${most}${countsText(amounts)}${before}`);
   output.line(`${exact ? "" : "about "}${counted(requests, "request")}, ${bytesText(bytes)} to read`);
+  tellWritten(written, output, most);
   const scratch = scratchOf(amounts, maxMemory);
   output.line(scratch === 0 ? "no scratch space" : `up to ${bytesText(scratch)} of scratch space`);
   for (const problem of skipped) output.line(`skipped ${problem}`);
 }
 
+type Written = Estimate | Untold;
+
+function tellWritten(written: Written, output: Output, most = ""): void {
+  if ("untold" in written) output.line(`how much would be written cannot be told: ${written.untold}`);
+  else output.line(`${written.exact ? "" : `${most}about `}${bytesText(written.bytes)} to write`);
+}
+
+/** For programs. */
+const writtenAs = (written: Written) =>
+  "untold" in written ? { bytesWritten: null } : { bytesWritten: written.bytes, bytesWrittenExact: written.exact };
+
 const scratchOf = ({ scratch }: Amounts, maxMemory = MEMORY): number => (scratch <= maxMemory / 4 ? 0 : scratch);
 
 async function explainFeed(
   source: VectorDataset | readonly Input[],
+  target: string,
   what: string,
-  given: ConvertToOptions,
+  given: Given,
   tracts: Tracts | undefined,
   there: There | undefined,
   { output, signal }: Session,
@@ -135,17 +160,21 @@ async function explainFeed(
     const own = (await tracts?.attach?.(dataset)) ?? dataset;
     await add(amounts, own, given.query ?? {}, { ...given, signal });
   }
+  let feed: Feed | undefined;
   if (tracts !== undefined) {
     amounts.exact &&= [given.include, given.exclude, given.invalid].every((asked) => asked === undefined);
-    await feedFrom(source, given.query, { ...given, onBad, signal, tracts }); // tells what leaves the image
+    feed = await feedFrom(source, given.query, { ...given, onBad, signal, tracts }); // tells what leaves the image
   }
+  const { estimateWritten } = await import("../convert/estimate.js");
+  const written = await estimateWritten(source, target, amounts, { ...given, onBad, signal }, { feed, tracts });
   if (output.json) {
     const scratch = scratchOf(amounts, given.maxMemory);
-    output.document({ dryRun: true, replaces: there?.summary ?? null, to: what, ...amounts, scratch });
+    const replaces = there?.summary ?? null;
+    output.document({ dryRun: true, replaces, to: what, ...amounts, ...writtenAs(written), scratch });
     return;
   }
   output.line(`to ${what}`);
-  tellAmounts(amounts, given, output);
+  tellAmounts(amounts, written, given, output);
   tellNothing(there, given, output);
 }
 
@@ -162,7 +191,9 @@ export async function matchAt(url: string, signal: AbortSignal): Promise<There |
 
 async function planned(array: ZarrArray, path: string, options: ConvertOptions) {
   const { meta, losses, block } = await planArray(array, options);
-  return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: block === undefined, losses };
+  const { estimateArray } = await import("../convert/estimate-arrays.js");
+  const written = await estimateArray(array, options);
+  return { path, chunkShape: meta.chunkShape, codecs: meta.codecs, copied: block === undefined, losses, written };
 }
 
 /** What --dry-run prints: every array, what it becomes, and whether its chunks are copied as they are. */
@@ -172,7 +203,7 @@ async function explain(
   there: There | undefined,
   { output, signal }: Session,
 ): Promise<void> {
-  const options = arrayOptions(node, given);
+  const options = arrayOptions(node, { ...given, signal });
   const plans: Awaited<ReturnType<typeof planned>>[] = [];
   const walk = async (at: ZarrNode, path: string): Promise<void> => {
     if (at.kind === "array") return void plans.push(await planned(at, path, options));
@@ -182,8 +213,10 @@ async function explain(
     }
   };
   await walk(node, "");
+  const whole = sumOf(plans.map(({ written }) => written));
   if (output.json) {
-    output.document({ dryRun: true, replaces: there?.summary ?? null, arrays: plans });
+    const arrays = plans.map(({ written, ...plan }) => ({ ...plan, ...writtenAs(written) }));
+    output.document({ dryRun: true, replaces: there?.summary ?? null, arrays, ...writtenAs(whole) });
     return;
   }
   for (const { path, chunkShape, codecs, copied, losses } of plans) {
@@ -191,14 +224,48 @@ async function explain(
     output.line(`  ${copied ? "chunks are copied byte for byte" : "chunks are decoded and encoded again"}`);
     for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
   }
+  tellWritten(whole, output);
   tellNothing(there, options, output);
 }
 
-/** The same for a volume: its scales. */
-function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: There | undefined, output: Output): void {
-  const { info, losses } = planVolume(dataset, volumeOptions(dataset, given));
+const sumOf = (all: readonly Estimate[]): Estimate => ({
+  bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+  exact: all.every(({ exact }) => exact),
+});
+
+/** The same for an array that becomes a file. */
+async function explainNpy(
+  array: ArrayDataset,
+  what: string,
+  given: ConvertToOptions,
+  there: There | undefined,
+  output: Output,
+): Promise<void> {
+  const { npyBytes } = await import("../convert/estimate-arrays.js");
+  const written = { bytes: npyBytes(array), exact: true };
   if (output.json) {
-    output.document({ dryRun: true, replaces: there?.summary ?? null, info: formatVolume(info), losses });
+    output.document({ dryRun: true, replaces: there?.summary ?? null, to: what, ...writtenAs(written) });
+    return;
+  }
+  output.line(`to ${what}`);
+  tellWritten(written, output);
+  tellNothing(there, given, output);
+}
+
+/** The same for a volume: its scales. */
+async function explainVolume(
+  dataset: ArrayDataset,
+  given: ConvertToOptions,
+  there: There | undefined,
+  output: Output,
+): Promise<void> {
+  const options = volumeOptions(dataset, given);
+  const { info, losses } = planVolume(dataset, options);
+  const { estimateVolume } = await import("../convert/estimate-arrays.js");
+  const written = await estimateVolume(dataset, options);
+  if (output.json) {
+    const replaces = there?.summary ?? null;
+    output.document({ dryRun: true, replaces, info: formatVolume(info), losses, ...writtenAs(written) });
     return;
   }
   output.line(`a precomputed volume, ${info.type}`);
@@ -207,12 +274,14 @@ function explainVolume(dataset: ArrayDataset, given: ConvertToOptions, there: Th
       `  ${key}: ${shapeText(size)} in chunks of ${shapeText(chunkSizes[0]!)}, ${encoding.name}${sharding === null ? "" : ", sharded"}`,
     );
   for (const loss of losses) output.line(`  ${output.yellow("loss")} ${loss}`);
+  tellWritten(written, output);
   tellNothing(there, given, output);
 }
 
 /** The same for geometry that becomes precomputed. */
 async function explainPublished(
   dataset: VectorDataset,
+  target: string,
   given: ConvertToOptions,
   there: There | undefined,
   { output, signal }: Session,
@@ -220,37 +289,81 @@ async function explainPublished(
   const kind = publishedAs(dataset, publishOptions(dataset, given).kind);
   const amounts = nothing();
   await add(amounts, dataset, { level: 0 }, { ...given, signal });
+  const { estimateWritten } = await import("../convert/estimate.js");
+  const written = await estimateWritten(dataset, target, amounts, { ...given, query: { level: 0 }, signal });
   if (output.json) {
     const { objects, vertices, requests, bytes } = amounts;
     const scratch = scratchOf(amounts, given.maxMemory);
     const replaces = there?.summary ?? null;
-    output.document({ dryRun: true, replaces, kind, objects, vertices, requests, bytes, scratch });
+    const read = { objects, vertices, requests, bytes };
+    output.document({ dryRun: true, replaces, kind, ...read, ...writtenAs(written), scratch });
     return;
   }
   output.line(`precomputed ${kind}, from ${dataset.geometries[0]}`);
-  tellAmounts(amounts, given, output);
+  tellAmounts(amounts, written, given, output);
   tellNothing(there, given, output);
+}
+
+/** The same for a file that is too large to be looked at before it is converted. */
+function explainPassing(
+  { url }: VectorDataset,
+  formatVersion: string,
+  given: ConvertToOptions,
+  there: There | undefined,
+  output: Output,
+): void {
+  const unknown = { requests: null, bytes: null, bytesWritten: null, scratch: null };
+  if (output.json) {
+    output.document({ dryRun: true, replaces: there?.summary ?? null, formatVersion, keepsChunks: false, ...unknown });
+    return;
+  }
+  output.line(`Zarr Vectors ${formatVersion}, in new chunks`);
+  tellWritten({ untold: `${url} is larger than the memory, and is read once, when it is converted` }, output);
+  tellNothing(there, given, output);
+}
+
+/** Adds what reading the levels takes that are converted; what writing them does. */
+async function everyLevel(
+  dataset: VectorDataset,
+  target: string,
+  given: ConvertToOptions,
+  amounts: Amounts,
+): Promise<Written> {
+  const { estimateWritten } = await import("../convert/estimate.js");
+  const all: Written[] = [];
+  for (const { level } of given.pyramid === undefined ? dataset.levels : dataset.levels.slice(0, 1)) {
+    const own = nothing();
+    await add(own, dataset, { level }, given);
+    for (const name of ["objects", "vertices", "requests", "bytes", "scratch"] as const) amounts[name] += own[name];
+    amounts.exact &&= own.exact;
+    all.push(await estimateWritten(dataset, target, own, { ...given, query: { level } }));
+  }
+  return all.find((own) => "untold" in own) ?? sumOf(all as readonly Estimate[]);
 }
 
 /** The same for geometry: what would be asked of it, and what becomes of its levels. */
 async function explainVectors(
   dataset: VectorDataset,
+  target: string,
   given: ConvertToOptions,
   there: There | undefined,
   session: Session,
 ): Promise<void> {
-  if (given.to === "precomputed") return explainPublished(dataset, given, there, session);
+  if (given.to === "precomputed") return explainPublished(dataset, target, given, there, session);
   const { output, signal } = session;
   const { formatVersion = "0.9.2", chunkShape, dtype } = vectorOptions(dataset, given);
   const kept = keepsChunks(dataset, { chunkShape, dtype });
   const levels = dataset.levels.map(({ level, vertices }) => ({ level, vertices: vertices ?? null, kept }));
+  if (passingOf(dataset) !== undefined) return explainPassing(dataset, formatVersion, given, there, output);
   const amounts = nothing();
-  for (const { level } of dataset.levels) await add(amounts, dataset, { level }, { ...given, signal });
+  const written = await everyLevel(dataset, target, { ...given, signal }, amounts);
   if (output.json) {
     const { requests, bytes } = amounts;
     const scratch = kept ? 0 : scratchOf(amounts, given.maxMemory);
     const replaces = there?.summary ?? null;
-    output.document({ dryRun: true, replaces, formatVersion, keepsChunks: kept, levels, requests, bytes, scratch });
+    const read = { requests, bytes };
+    const what = { formatVersion, keepsChunks: kept, levels };
+    output.document({ dryRun: true, replaces, ...what, ...read, ...writtenAs(written), scratch });
     return;
   }
   output.line(`Zarr Vectors ${formatVersion}, ${kept ? "with the same chunks, fragments and links" : "in new chunks"}`);
@@ -258,7 +371,7 @@ async function explainVectors(
     output.line(
       `  level ${level}: ${vertices === null ? "" : `${counted(vertices, "vertex", "vertices")}, `}${kept ? "kept" : "written anew"}`,
     );
-  tellAmounts(kept ? { ...amounts, scratch: 0 } : amounts, given, output);
+  tellAmounts(kept ? { ...amounts, scratch: 0 } : amounts, written, given, output);
   tellNothing(there, given, output);
 }
 

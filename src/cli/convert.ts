@@ -109,7 +109,7 @@ const options = {
   ),
   finish: flag("all parts are written: check them and make OUT of them (give the other options as before)"),
   progress: progressOption,
-  "dry-run": flag("say what would happen, and write nothing"),
+  "dry-run": flag("say what would happen and how much would be read and written, and write nothing"),
 };
 
 export const convert = verb({

@@ -80,8 +80,9 @@ export const merge = verb({
     };
     if (given["dry-run"]) {
       const inputs = await inputsOf(openLocation, sources, opening);
-      await feedFrom(inputs, undefined, { ...work, merge: given.ids ?? "any" }); // refuses what cannot be one
-      return (await explainConversion(inputs, to, work, session)) ? 0 : 2;
+      const merging = { ...work, merge: given.ids ?? ("any" as const) };
+      await feedFrom(inputs, undefined, merging); // refuses what cannot be one
+      return (await explainConversion(inputs, to, merging, session)) ? 0 : 2;
     }
     const report =
       to === "-"

@@ -246,7 +246,7 @@ const rangesOf = (region: Region) =>
     count: stop - start,
   }));
 
-function retyped(values: NdArray, meta: ArrayMeta): NdArray {
+export function retyped(values: NdArray, meta: ArrayMeta): NdArray {
   if (sameLayout(values.dtype, meta.dtype)) return values;
   const data = values.dtype.kind === "struct" ? swapFields(values.data as Uint8Array, values.dtype) : values.data;
   return { ...values, dtype: meta.dtype, data };

@@ -257,7 +257,7 @@ const placeFor = async (temporary: Temporary | undefined) =>
   (await temporary?.folder()) ?? { store: memoryStore(), remove: async () => {} };
 
 /** What is not in a store becomes one first, where the target wants to ask for it again and again. */
-async function feedInto(
+export async function feedInto(
   feed: Feed,
   store: Store,
   at: Prefix,

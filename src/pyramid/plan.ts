@@ -9,7 +9,7 @@
 import { InvalidInput } from "../errors.js";
 import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
-import type { VectorDataset } from "../model/vectors.js";
+import type { Geometry, VectorDataset } from "../model/vectors.js";
 import type { Pool } from "../worker/pool.js";
 import { areSingle } from "./single.js";
 
@@ -73,15 +73,33 @@ export async function isCloud(dataset: VectorDataset, options: PyramidOptions): 
   );
 }
 
+const keptBy = (geometry: Geometry | undefined, { keep }: PyramidOptions): number =>
+  keep ?? (geometry === "streamlines" ? 0.5 : 1);
+
+/** How many coarser levels there are of so many vertices. */
+export function levelsOf(
+  vertices: number,
+  geometry: Geometry | undefined,
+  asCloud: boolean,
+  options: PyramidOptions,
+): number {
+  const { factor = 2, levels } = options;
+  const perLevel = asCloud
+    ? factor ** 2
+    : (geometry === "mesh" ? factor : Math.sqrt(factor)) / keptBy(geometry, options);
+  const wanted = Math.ceil(Math.log(Math.max(1, vertices / ENOUGH)) / Math.log(perLevel));
+  return levels ?? Math.max(1, Math.min(MOST, wanted));
+}
+
 export async function planLevels(
   dataset: VectorDataset,
   options: PyramidOptions,
   thinsPoints?: boolean,
 ): Promise<LevelPlan[]> {
   checkPyramid(options);
-  const { factor = 2, levels, error } = options;
+  const { factor = 2, error } = options;
   const geometry = dataset.geometries[0];
-  const keep = options.keep ?? (geometry === "streamlines" ? 0.5 : 1);
+  const keep = keptBy(geometry, options);
   const source = await dataset.source(0, options);
   const { chunkShape, vertices = 0 } = await dataset.describe(0, options);
   const looked = await look(source, options);
@@ -89,9 +107,7 @@ export async function planLevels(
   const spans = dataset.bounds.max.map((high, axis) => high - dataset.bounds.min[axis]!);
   const widest = Math.max(1, ...spans.map((span, axis) => span / chunkShape[axis]!));
   const first = error ?? (asCloud ? undefined : looked.step / 2);
-  const perLevel = asCloud ? factor ** 2 : (geometry === "mesh" ? factor : Math.sqrt(factor)) / keep;
-  const wanted = Math.ceil(Math.log(Math.max(1, vertices / ENOUGH)) / Math.log(perLevel));
-  const count = levels ?? Math.max(1, Math.min(MOST, wanted));
+  const count = levelsOf(vertices, geometry, asCloud, options);
   const most = 2 ** Math.max(0, Math.ceil(Math.log2(widest)));
   return Array.from({ length: count }, (_, i) => {
     const chunkScale = Math.min(most, 2 ** Math.round((i + 1) * Math.log2(factor)));

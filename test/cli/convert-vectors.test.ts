@@ -62,10 +62,12 @@ describe("convert, of geometry", () => {
     const { code, stdout } = await octavo(["convert", store("v0.9.2/pyramid_points"), out, "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Zarr Vectors 0\.9\.2, with the same chunks, fragments and links\n {2}level 0: .*kept\n/);
+    expect(stdout).toMatch(/ to read\nabout [\d.]+ [kM]?B to write\nno scratch space\n/);
     expect(existsSync(out)).toBe(false);
     const box = ["--box", "0,0,0,20,20,20", "--clip", "--dry-run"];
     const cut = await octavo(["convert", store("v0.3/streamlines_3d"), out, ...box]);
     expect(cut.stdout).toMatch(/^at most \d+ vertices in \d+ objects, before they are cut$/m);
+    expect(cut.stdout).toMatch(/^(at most about )?[\d.]+ [kM]?B to write$|^about [\d.]+ [kM]?B to write$/m);
   });
 
   it("builds coarser levels where it is asked to", async () => {

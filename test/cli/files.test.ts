@@ -1,6 +1,15 @@
 /** Files of other software on the command line: in and out, many at once, through pipes. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -95,7 +104,15 @@ describe("files", () => {
       vertices: 9,
       requests: 3,
       scratch: 0,
+      bytesWritten: expect.any(Number),
+      bytesWrittenExact: false,
     });
+    const csv = await octavo(["convert", at("cells/c.swc"), at("dry.csv"), "--dry-run", "--json"]);
+    const { bytesWritten, bytesWrittenExact } = JSON.parse(csv.stdout);
+    expect(existsSync(at("dry.csv"))).toBe(false);
+    await octavo(["convert", at("cells/c.swc"), at("wet.csv")]);
+    expect([bytesWritten, bytesWrittenExact]).toEqual([statSync(at("wet.csv")).size, true]);
+    rmSync(at("wet.csv"));
     const file = await octavo(["convert", at("cells/c.swc"), at("cells/left/a.swc"), "--dry-run"]);
     expect(file).toMatchObject({ code: 2, stdout: expect.stringContaining("OUT holds a SWC: add --overwrite") });
     expect(existsSync(at("dry.zv"))).toBe(false);

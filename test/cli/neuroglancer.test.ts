@@ -66,7 +66,7 @@ test("skeletons and meshes beside a volume, which names them", async () => {
   const dry = await octavo(["convert", from, join(out, "skeletons"), "--to", "precomputed", "--dry-run"]);
   expect([dry.code, dry.stdout]).toEqual([
     0,
-    "precomputed skeletons, from skeletons\n50 vertices in 6 objects\n127 requests, 5.88 kB to read\nno scratch space\nnothing was written\n",
+    "precomputed skeletons, from skeletons\n50 vertices in 6 objects\n127 requests, 5.88 kB to read\nabout 2.36 kB to write\nno scratch space\nnothing was written\n",
   ]);
   const args = ["--to", "precomputed", "--link", out];
   const { code, stdout, stderr } = await octavo(["convert", from, join(out, "skeletons"), "--sharded", ...args]);

@@ -198,6 +198,8 @@ describe("convert", () => {
     expect(await octavo(["get", from, ...slice, "-o", got])).toMatchObject({ code: 0 });
     expect(await octavo(["convert", from, npy, ...slice])).toMatchObject({ code: 0 });
     expect(readFileSync(npy).equals(readFileSync(got))).toBe(true);
+    const file = await octavo(["convert", from, join(folder, "dry.npy"), ...slice, "--dry-run", "--json"]);
+    expect(JSON.parse(file.stdout)).toMatchObject({ bytesWritten: statSync(npy).size, bytesWrittenExact: true });
     const dry = await octavo(["convert", from, out, ...slice, "--dry-run"]);
     expect(dry.stdout).toMatch(/chunks 34 × 130, .*\n {2}chunks are decoded and encoded again\n/);
     expect(await octavo(["convert", from, out, ...slice])).toMatchObject({ code: 0 });
