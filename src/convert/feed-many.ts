@@ -5,15 +5,14 @@
  */
 import { stringifyJson } from "../bytes/json.js";
 import { InvalidInput, Unsupported } from "../errors.js";
+import { kindNamed } from "../format/interchange/kinds.js";
 import type { Ids } from "../format/rows/row-source.js";
-import { dtypeName } from "../format/zarr-vectors/write/write-columns.js";
 import type { AttributeInfo, Column } from "../model/attributes.js";
 import type { Batch, Columns, Domain, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
-import { absentColumn } from "../query/columns.js";
 import { type Feed, type FeedOptions, feedOf } from "./feed.js";
 import { headersLike } from "./headers.js";
 import { type Input, isBad } from "./inputs.js";
-import { asWhole, isWhole, widerWhole } from "./whole-numbers.js";
+import { joined, unify } from "./one-schema.js";
 
 export interface ManyOptions extends FeedOptions {
   /** Inputs that cannot be read are left out, and told here; without it the first one is an error. */
@@ -69,31 +68,37 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
   if (first === undefined) throw new InvalidInput(`none of ${inputs.length} inputs can be read`);
   const { geometry, axes, linkWidth, hasObjects } = first;
   const like = first;
-  const [nameInfo, headerInfo] = [fresh(first.schema.object, "name", "file"), fresh(first.schema.object, "header")];
   const keepsHeaders = first.headers.size > 0 && (await hasOneObject(first, options));
-  const fileInfo = hasObjects ? undefined : filesAs(fresh(first.schema.vertex, "file"), inputs);
+
+  /** The attributes of all, and the header of the whole, where all have the same; inputs that have one object keep their own. */
+  let all = first.schema;
+  const together = headersLike(first.headers);
+  const mayAgree = first.headers.size > 0 && !keepsHeaders;
+  if (mayAgree || !inputs.every(({ name }) => kindNamed(name)?.fixed))
+    for (const input of inputs.slice(inputs.indexOf(opened!) + 1))
+      try {
+        const feed = await feedFrom(input);
+        mustFit(like, feed);
+        all = joined(all, feed.schema, input.name);
+        if (mayAgree) together.add(feed.headers);
+      } catch (error) {
+        skip(error);
+      }
+  const isShared = mayAgree && together.agree;
+  if (isShared && together.loss !== undefined) lose(together.loss);
+  const [nameInfo, headerInfo] = [fresh(all.object, "name", "file"), fresh(all.object, "header")];
+  const fileInfo = hasObjects ? undefined : filesAs(fresh(all.vertex, "file"), inputs);
   if (fileInfo !== undefined && options.tellFiles !== true) lose("which of the files each point is of");
   const isTold = fileInfo !== undefined && options.tellFiles === true;
   const own = hasObjects ? [nameInfo, ...(keepsHeaders ? [headerInfo] : [])] : [];
   const schema: Schema = {
-    ...first.schema,
-    vertex: [...first.schema.vertex, ...(isTold ? [fileInfo] : [])],
-    object: [...first.schema.object, ...own],
+    ...all,
+    vertex: [...all.vertex, ...(isTold ? [fileInfo] : [])],
+    object: [...all.object, ...own],
     group: [{ name: "name", ...TEXT }],
   };
   let folders = new Map<string, bigint[]>();
 
-  /** The header of the whole, where all have the same; inputs that have one object keep their own. */
-  const together = headersLike(first.headers);
-  if (first.headers.size > 0 && !keepsHeaders)
-    for (const input of inputs.slice(inputs.indexOf(opened!) + 1)) {
-      const headers = await opening(input)
-        .then((dataset) => dataset.headers(options))
-        .catch(skip);
-      if (headers !== undefined) together.add(headers);
-    }
-  const isShared = first.headers.size > 0 && !keepsHeaders && together.agree;
-  if (isShared && together.loss !== undefined) lose(together.loss);
   const bare = new Set<string>(); // inputs whose headers nobody keeps
   let toldBare: string | undefined;
 
@@ -126,7 +131,7 @@ export async function feedOfMany(inputs: readonly Input[], query: Query, options
         { info, values: new Array<string>(ids.length).fill(text) },
       ];
       const unified = (domain: Domain, columns: Columns, rows: number): Columns =>
-        wanted.attributes === undefined ? unify(like.schema[domain], columns, rows, domain, name, lose) : columns;
+        wanted.attributes === undefined ? unify(all[domain], columns, rows, domain, name, lose) : columns;
       const objectColumns = new Map(unified("object", batch.objectColumns, ids.length));
       if (hasObjects && wanted.attributes === undefined) {
         objectColumns.set(...texts(nameInfo, name));
@@ -238,36 +243,3 @@ export function mustFit(like: Outline, feed: Outline): void {
   if (axesOf(feed) !== axesOf(like)) throw differs("axes", axesOf(like), axesOf(feed));
   if (feed.linkWidth !== like.linkWidth) throw differs("vertices of a link", `${like.linkWidth}`, `${feed.linkWidth}`);
 }
-
-/** The attributes of the first input: what another one has not is absent there, what only others have is lost. */
-export function unify(
-  infos: readonly AttributeInfo[],
-  columns: Columns,
-  rows: number,
-  domain: Domain,
-  name: string,
-  lose: (sentence: string) => void,
-): Columns {
-  if (columns.size === infos.length && infos.every((info) => sameType(columns.get(info.name)?.info, info)))
-    return columns;
-  for (const other of columns.keys())
-    if (infos.every((info) => info.name !== other)) lose(`the ${domain} attribute ${other}, which not all files have`);
-  const of = (info: AttributeInfo): Column => {
-    const column = columns.get(info.name);
-    if (column === undefined) return absentColumn(info, rows);
-    if (sameType(column.info, info)) return column;
-    const whole = asWhole(column, info);
-    if (whole !== undefined) return whole;
-    const type = isWhole(column.info) && isWhole(info) ? dtypeName(widerWhole(column.info, info).dtype) : "float64";
-    throw new Unsupported(`${name} has another type of ${info.name} than the files before`, {
-      where: name,
-      hint: `Of tables, say which type it has: --property ${info.name}:${type}.`,
-    });
-  };
-  return new Map(infos.map((info) => [info.name, of(info)]));
-}
-
-export const sameType = (a: AttributeInfo | undefined, b: AttributeInfo): boolean =>
-  a !== undefined &&
-  a.channels === b.channels &&
-  JSON.stringify([a.dtype, a.categories]) === JSON.stringify([b.dtype, b.categories]);

@@ -8,15 +8,14 @@ import { comparer, meaningOf } from "../diff/values.js";
 import { Conflict, InvalidInput, Unsupported } from "../errors.js";
 import { kinds } from "../format/interchange/kinds.js";
 import type { Ids } from "../format/rows/row-source.js";
-import type { AttributeInfo, Column } from "../model/attributes.js";
-import type { Batch, Columns, Domain, Query, Schema, SelectOptions, VectorDataset } from "../model/vectors.js";
-import { absentValue, ColumnsBuilder } from "../query/columns.js";
-import { comparedAs } from "../query/where-test.js";
+import type { AttributeInfo } from "../model/attributes.js";
+import type { Batch, Columns, Domain, Query, SelectOptions, VectorDataset } from "../model/vectors.js";
+import { ColumnsBuilder } from "../query/columns.js";
 import { type Feed, feedOf } from "./feed.js";
-import { type ManyOptions, mustFit, sameType, unify } from "./feed-many.js";
+import { type ManyOptions, mustFit } from "./feed-many.js";
 import { headersLike } from "./headers.js";
 import { type Input, isBad } from "./inputs.js";
-import { isWhole, widerWhole } from "./whole-numbers.js";
+import { inTypes, joined, unify } from "./one-schema.js";
 
 type Groups = Awaited<ReturnType<Feed["groups"]>>;
 
@@ -33,8 +32,6 @@ interface Part {
   /** Its ids only number the objects of a file that has none. */
   readonly isNumbered: boolean;
 }
-
-const DOMAINS = ["vertex", "link", "fragment", "object", "group"] as const satisfies readonly Domain[];
 
 export async function feedOfMerged(inputs: readonly Input[], query: Query, options: ManyOptions = {}): Promise<Feed> {
   const { onProgress, onBad, merge, ...reading } = options;
@@ -64,7 +61,7 @@ export async function feedOfMerged(inputs: readonly Input[], query: Query, optio
   const isNew = merge === "new" || (merge !== "keep" && parts.every(({ isNumbered }) => isNumbered));
   if (!isNew) refuseClashes(parts);
   const idsIn = (part: Part, ids: Ids): Ids => (isNew ? renumbered(part, ids) : ids);
-  const schema = Object.fromEntries(DOMAINS.map((domain) => [domain, allOf(domain, parts)])) as unknown as Schema;
+  const schema = parts.reduce((all, { feed, input }) => joined(all, feed.schema, input.name), first.feed.schema);
   const isWide = parts.some((part) => part.isWide);
   const { attributes, losses } = saidByAll(parts);
   const groups = groupsOf(parts, schema.group, idsIn, losses);
@@ -75,7 +72,7 @@ export async function feedOfMerged(inputs: readonly Input[], query: Query, optio
       const infos = schema[domain].filter(
         ({ name }) => wanted === undefined || wanted.includes(name) || wanted.includes(`${domain}.${name}`),
       );
-      return unify(infos, spelled(infos, columns), rows, domain, part.input.name, () => undefined);
+      return unify(infos, columns, rows, domain, part.input.name);
     };
     const pieces = fragments?.offsets ?? batch.parts;
     return {
@@ -180,46 +177,6 @@ function refuseClashes(parts: readonly Part[]): void {
   });
 }
 
-/** The attributes that any of them has; one that has two types cannot be one. */
-function allOf(domain: Domain, parts: readonly Part[]): AttributeInfo[] {
-  const infos = new Map<string, AttributeInfo>();
-  for (const { feed, input } of parts)
-    for (const info of feed.schema[domain]) {
-      const known = infos.get(info.name);
-      if (known !== undefined && isText(known) && isText(info) && !sameType(known, info)) {
-        infos.set(info.name, { ...known, dtype: { kind: "string" }, categories: undefined, absent: undefined });
-        continue;
-      }
-      if (known !== undefined && known.channels === info.channels && isWhole(known) && isWhole(info)) {
-        infos.set(info.name, widerWhole(known, info));
-        continue;
-      }
-      if (known !== undefined && !sameType(known, info))
-        throw new Unsupported(
-          `${input.name} has another type of the ${domain} attribute ${info.name} than the inputs before`,
-          { where: input.name, hint: "Leave it out of one of them: octavo convert --attributes." },
-        );
-      infos.set(info.name, known ?? info);
-    }
-  return [...infos.values()];
-}
-
-const isText = (info: AttributeInfo): boolean => comparedAs(info) === "text";
-
-/** Texts of another width, or codes into another list of texts, as texts of any width. */
-function spelled(infos: readonly AttributeInfo[], columns: Columns): Columns {
-  const of = ([name, column]: [string, Column]): [string, Column] => {
-    const info = infos.find((own) => own.name === name);
-    if (info === undefined || !isText(info) || sameType(column.info, info)) return [name, column];
-    const meant = meaningOf(column);
-    const none = `${absentValue(info)}`;
-    const values = Array.from(column.values as ArrayLike<unknown>, (_, i) => `${meant(i) ?? none}`);
-    const isWhole = values.every((_, i) => meant(i) !== undefined);
-    return [name, { info: isWhole ? info : { ...info, absent: none }, values }];
-  };
-  return new Map(Array.from(columns, of));
-}
-
 const allSame = (values: readonly unknown[]): boolean =>
   values.every((own) => JSON.stringify(own) === JSON.stringify(values[0]));
 
@@ -254,7 +211,7 @@ function groupsOf(
   const found = new Map<string, { readonly groups: Groups; readonly row: number; readonly members: Ids[] }>();
   for (const [number, part] of parts.entries()) {
     const { feed } = part;
-    const groups = { ...part.groups, columns: spelled(infos, part.groups.columns) };
+    const groups = { ...part.groups, columns: inTypes(infos, part.groups.columns, "group", part.input.name) };
     const names = groups.columns.get("name");
     const meant = names === undefined ? () => undefined : meaningOf(names);
     for (const [row, members] of groups.members.entries()) {

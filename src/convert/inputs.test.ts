@@ -91,12 +91,72 @@ describe("a folder of files", () => {
     expect(await values("both.zv")).toEqual(both);
     await merge([at("small.csv"), at("wide.csv")], at("merged.zv"), { durability: "none" });
     expect(await values("merged.zv")).toEqual(both);
-    const hint = "Of tables, say which type it has: --property n:uint64.";
-    for (const two of [
-      ["small.csv", "wide.csv"],
-      ["wide.csv", "minus.csv"],
-    ])
-      await expect(convert(two.map(at), at("no.zv"))).rejects.toMatchObject({ kind: "unsupported", hint });
+    await convert([at("small.csv"), at("wide.csv")], at("other.zv"));
+    expect(await values("other.zv")).toEqual(both);
+    const hint = expect.stringContaining("Of tables, say which type it has: --property n:string.");
+    const no = convert([at("wide.csv"), at("minus.csv")], at("no.zv"));
+    await expect(no).rejects.toMatchObject({ kind: "unsupported", hint });
+    await convert([at("wide.csv"), at("minus.csv")], at("text.zv"), {
+      table: { properties: [{ name: "n", dtype: "string" }] },
+    });
+  });
+
+  it("may have types and columns of their own: each becomes one type that holds all, as in merge", async () => {
+    writeFileSync(at("a.csv"), "x,y,z,n,t\n1,0,0,1,3\n2,0,0,,4\n");
+    writeFileSync(at("b.csv"), "x,y,z,n,t,only\n3,0,0,0.1,9007199254740993,u\n4,0,0,1e300,5,\n");
+    writeFileSync(at("c.csv"), "x,y,z,n,t\n5,0,0,-70000,18446744073709551615\n");
+    for (const [order, out] of [
+      ["abc", "1.zv"],
+      ["bca", "2.zv"],
+      ["cab", "3.zv"],
+    ] as const) {
+      const files = [...order].map((name) => at(`${name}.csv`));
+      const { losses } = await convert(files, at(out));
+      expect(losses).toEqual([]);
+      const read = await ((await open(at(out))) as VectorDataset).select().read();
+      const values = (name: string): unknown[] => {
+        const { info, values: codes } = read.vertexColumns.get(name)!;
+        const own =
+          info.categories === undefined
+            ? codes
+            : Array.from(codes as ArrayLike<unknown>, (code) => info.categories![Number(code)]);
+        const byX = Array.from(
+          read.positions.filter((_, i) => i % 3 === 0),
+          (x, row) => [x, own[row]!] as const,
+        );
+        return byX.sort(([a], [b]) => a - b).map(([, value]) => value);
+      };
+      expect(values("n")).toEqual([1, Number.NaN, 0.1, 1e300, -70000]);
+      expect(values("t")).toEqual([3n, 4n, 9007199254740993n, 5n, 18446744073709551615n]);
+      expect(values("only")).toEqual(["", "", "u", "", ""]);
+      await merge(files, at(`merged-${out}`));
+      expect((await diff(at(out), at(`merged-${out}`))).counts).toEqual({ attributes: 1 }); // of which file each is
+    }
+    writeFileSync(at("d.csv"), "x,y,z,t\n6,0,0,0.5\n");
+    for (const one of [convert, merge]) // 2^53 + 1 is no float64, and 0.5 no whole number
+      await expect(one([at("b.csv"), at("d.csv")], at("no.zv"))).rejects.toThrow(
+        "b.csv has another type of the vertex attribute t than the inputs before",
+      );
+    await expect(open(at("no.zv"))).rejects.toThrow();
+  });
+
+  it("of small whole numbers with and without a sign are whole numbers that hold both", async () => {
+    const points = async (name: string, dtype: string, values: string) => {
+      writeFileSync(
+        at("p.csv"),
+        `x,y,z,n\n${[...values.split(",")].map((value, i) => `${i},0,0,${value}`).join("\n")}\n`,
+      );
+      await convert(at("p.csv"), at(name), { table: { properties: [{ name: "n", dtype }] } });
+    };
+    await points("i.zv", "int8", "-1,-128");
+    await points("u.zv", "uint8", "200,255");
+    await points("f.zv", "float32", "0.5,3");
+    await convert([at("i.zv"), at("u.zv")], at("iu.zv"));
+    const typeIn = async (name: string) =>
+      (await ((await open(at(name))) as VectorDataset).schema()).vertex.find(({ name: own }) => own === "n")!.dtype;
+    expect(await typeIn("iu.zv")).toMatchObject({ kind: "int", size: 2 });
+    await merge([at("f.zv"), at("i.zv")], at("fi.zv"));
+    expect(await typeIn("fi.zv")).toMatchObject({ kind: "float", size: 4 });
   });
 
   it("of points says of each point which file it is of, and keeps the grid that all have", async () => {

@@ -14,16 +14,18 @@ export interface Kind {
   readonly packed?: true | undefined;
   /** Read, but not written. */
   readonly readOnly?: true | undefined;
+  /** All such files have the same attributes. */
+  readonly fixed?: true | undefined;
   load(): Promise<{ readonly file: FileFormat }>;
 }
 
 export const kinds: readonly Kind[] = [
   { id: "trk", name: "TrackVis tracks (TRK)", extensions: ["trk"], load: () => import("./trk.js") },
-  { id: "swc", name: "SWC", extensions: ["swc"], load: () => import("./swc.js") },
+  { id: "swc", name: "SWC", extensions: ["swc"], fixed: true, load: () => import("./swc.js") },
   { id: "graphml", name: "GraphML", extensions: ["graphml"], load: () => import("./graphml.js") },
   { id: "edges", name: "list of edges", extensions: ["edges"], load: () => import("./edges.js") },
   { id: "trx", name: "TRX", extensions: ["trx"], packed: true, load: () => import("./trx.js") },
-  { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], load: () => import("./tck.js") },
+  { id: "tck", name: "MRtrix tracks (TCK)", extensions: ["tck"], fixed: true, load: () => import("./tck.js") },
   { id: "csv", name: "table in text (CSV)", extensions: ["csv", "txt"], load: () => import("./csv.js") },
   {
     id: "tsv",
