@@ -251,3 +251,76 @@ describe.each(["binary_little_endian", "binary_big_endian", "ascii"] as const)("
     expect(await sameProblem("a.ply", shrunk)).toMatch(/Corrupt/);
   });
 });
+
+interface ObjParts {
+  readonly normals?: "agree" | "differ";
+  readonly colors?: boolean;
+  /** What comes before a face. */
+  readonly words?: (face: number) => string;
+  /** Faces before vertices. */
+  readonly backwards?: boolean;
+  readonly z?: (vertex: number, z: number) => number;
+  readonly end?: (face: number, vertex: number) => number;
+  readonly blanks?: number;
+}
+
+function obj({ normals, colors, words = () => "", backwards, z, end = (_, v) => v, blanks = 0 }: ObjParts): string {
+  const { at, faces } = square(3);
+  const vertices = Array.from({ length: SIDE * SIDE }, (_, v) => {
+    const [x, y, own] = at(v) as [number, number, number];
+    const color = colors && v % 3 > 0 ? ` 0.5 ${v / 1000} 1` : "";
+    const normal = normals ? `vn 0 ${v / 8} 1\nvt 0.5${v % 2 === 0 ? "" : ` ${v}`}\n` : "";
+    return `v ${x} ${y} ${z?.(v, own) ?? own}${color}${" ".repeat(blanks)}\n${normal}`;
+  });
+  const corner = (f: number, v: number, k: number): string => {
+    const own = end(f, v) + 1;
+    if (normals === undefined || f % 11 === 3) return `${own}`;
+    const other = normals === "differ" && f === 100 && k === 1 ? 7 : v + 1;
+    return f % 2 === 0 ? `${own}/${v + 1}/${other}` : backwards ? `${own}//${other}` : `${v - 900}//${other}`;
+  };
+  const lines = faces.map((face, f) => {
+    const own = f % 5 === 0 ? [...face, (face[0]! + 3) % (SIDE * SIDE)] : face;
+    return `${words(f)}f ${own.map((v, k) => corner(f, v, k)).join(f % 7 === 0 ? " \\\n" : " ")}\n`;
+  });
+  const all = backwards ? [...lines, ...vertices] : [...vertices, ...lines];
+  return `# made here\nmtllib none\n${all.join("")}`;
+}
+
+describe("OBJ", () => {
+  it("faces, colours, normals and places in textures", async () => {
+    const report = await same("a.obj", obj({}));
+    expect(report.losses.join()).toMatch(/1 lines of "mtllib".*polygons of more than three/);
+    await same("a.obj", obj({ colors: true, normals: "agree" }), { formatVersion: "0.7.0" });
+    await same("a.obj", obj({ colors: true, normals: "differ" }));
+    await same("a.obj", obj({ normals: "differ", backwards: true }));
+  });
+  it("one object, and many that share vertices", async () => {
+    await same("a.obj", obj({ words: (f) => (f === 0 ? "o only\ng left\n" : "") }));
+    const between = (f: number) => (f % 40 === 0 ? `o ${f % 3}\ng ${f % 2 === 0 ? "even" : "default"} all\n` : "");
+    expect((await same("a.obj", obj({ words: between }))).objects).toBe(3);
+    await same("a.obj", obj({ words: between, normals: "differ", colors: true }), { ids: "dense" });
+    await same("a.obj", obj({ words: (f) => (f === 5 ? "g a b\n" : ""), backwards: true, normals: "agree" }));
+  });
+  it("vertices alone", async () => {
+    const points = (more: string) => Array.from({ length: 500 }, (_, i) => `v ${i} ${i % 7} 0 1 0 ${i / 500}\n${more}`);
+    await same("a.obj", points("").join(""), {}, 10_000);
+    await same("a.obj", points("vn 0 0 1\nvt 1\n").join(""), {}, 10_000);
+    await same("a.obj", `vn 0 0 1\n${points("").join("")}`, {}, 10_000);
+  });
+  it("more than is read at once", async () => {
+    await same("a.obj", obj({ blanks: 6000, normals: "agree", words: (f) => (f % 300 === 0 ? `o ${f}\n` : "") }));
+  });
+  it("damage", async () => {
+    const nowhere = (v: number, z: number) => (v === 17 || v === 400 ? Number.NaN : z);
+    const beyond = (f: number, v: number) => (f === 40 || f === 50 ? 9000 : v);
+    const words = (f: number) => (f % 300 === 0 ? `o a${f % 4}\n` : "");
+    expect(await sameProblem("a.obj", obj({ z: nowhere }))).toMatch(/line 20: a vertex has the coordinate NaN/);
+    expect(await sameProblem("a.obj", obj({ z: nowhere, words, normals: "differ" }))).toMatch(/has the coordinate NaN/);
+    expect(await sameProblem("a.obj", obj({ end: beyond }))).toMatch(/points to vertex 9000/);
+    expect(await sameProblem("a.obj", obj({ end: beyond, z: nowhere, words, normals: "agree" }))).toMatch(/line 54/);
+    const text = obj({});
+    expect(await sameProblem("a.obj", text.slice(0, -4))).toMatch(/Corrupt/);
+    expect(await sameProblem("a.obj", `${text}f 1 2 0\n`)).toMatch(/line \d+: "0" where/);
+    expect(await sameProblem("a.obj", `f -1 2 3\n${text}`)).toMatch(/line 1: .*before the first/);
+  });
+});

@@ -3,30 +3,32 @@
  * texture is an attribute of vertices where all corners at a vertex agree, and of faces, corner by corner, where they do not.
  * Objects are what `o` and `g` divide; who is in which `g` are their groups. Names that are whole numbers are ids.
  */
-import { Corrupt } from "../../errors.js";
-import { withLimits } from "../../limits.js";
+import { Corrupt, Unsupported } from "../../errors.js";
 import type { Column } from "../../model/attributes.js";
 import type { Columns } from "../../model/vectors.js";
 import { pick, pickRows } from "../../query/columns.js";
-import type { RowGroups } from "../rows/row-source.js";
-import { type InputFile, whole } from "./file.js";
+import { type InputFile, wholeOrPassing } from "./file.js";
 import { Growing } from "./growing.js";
-import { NOWHERE, type ObjLines, type ObjSection, parseObj } from "./obj-parse.js";
+import { NOWHERE, type ObjFile, type ObjLines, type ObjSection, parseObj } from "./obj-parse.js";
+import { objFile } from "./obj-passing.js";
+import { leftOut, named, unused } from "./obj-sections.js";
 import { writeObj } from "./obj-write.js";
 import { fan, fanNotes } from "./polygons.js";
-import { calledBy, column, columns, type Surface, surfaceContent } from "./surface.js";
+import { column, columns, type Surface, surfaceContent } from "./surface.js";
+import { passingContent, passSurface } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
 export const file: FileFormat = { holdsGroups: true, open, write: writeObj };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const bytes = await whole(input, withLimits(options.limits).resultBytes, options);
+  const bytes = await wholeOrPassing(input, options);
+  if (bytes instanceof Unsupported)
+    return passingContent({ version: "OBJ", geometry: "mesh" }, bytes, async (makeScratch, now) =>
+      passSurface(await objFile(input, makeScratch, bytes, now), makeScratch, options.onBad),
+    );
   const lines = parseObj(bytes, input.where);
-  const notes: string[] = [...lines.others].map(([word, count]) => `${count} lines of "${word}" are left out`);
-  if (lines.faces.line.length > 0) {
-    if (lines.paths.line.length > 0) notes.push(`${lines.paths.line.length} lines are left out beside faces`);
-    return surfaceContent(mesh(lines, notes), input, options);
-  }
+  const notes = leftOut(lines.others, lines.faces.line.length, lines.paths.line.length);
+  if (lines.faces.line.length > 0) return surfaceContent(mesh(lines, notes), input, options);
   return surfaceContent(
     lines.paths.line.length > 0 ? paths(lines, notes, input.where, options) : cloud(lines, notes),
     input,
@@ -43,7 +45,7 @@ function cloud(lines: ObjLines, notes: string[]): Surface {
   const own = colorsOf(lines);
   const count = positions.length / 3;
   if (count > 0 && normals.length === 3 * count) own.push(column("normal", normals, 3));
-  else if (normals.length > 0) notes.push(`${normals.length / 3} normals that nothing points to are left out`);
+  else if (normals.length > 0) notes.push(unused(normals.length / 3));
   if (count > 0 && textures.length === 2 * count) own.push(column("uv", textures, 2));
   return {
     version: "OBJ",
@@ -55,7 +57,7 @@ function cloud(lines: ObjLines, notes: string[]): Surface {
   };
 }
 
-function mesh(lines: ObjLines, notes: string[]): Surface {
+function mesh(lines: ObjFile, notes: string[]): Surface {
   const { faces, positions, sections, vertexSection } = lines;
   const offsets = faces.offsets.done();
   const { links, from, ...fanned } = fan({ offsets, corners: faces.vertex.done() }, NONE);
@@ -192,29 +194,8 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
   return out;
 }
 
-/** Names of objects, or ids where all of them are numbers; and groups. */
-function named(sections: readonly ObjSection[]): Pick<Surface, "ids" | "objectColumns" | "groups"> {
-  const names = sections.map(({ object, groups }) => object ?? groups.join(" "));
-  const members = new Map<string, number[]>();
-  for (const [row, { groups, object }] of sections.entries())
-    if (object !== undefined || groups.length > 1)
-      for (const group of new Set(groups)) {
-        const rows = members.get(group);
-        if (rows === undefined) members.set(group, [row]);
-        else rows.push(row);
-      }
-  const groups: RowGroups | undefined =
-    members.size === 0
-      ? undefined
-      : {
-          members: [...members.values()].map((rows) => Uint32Array.from(rows)),
-          columns: columns(column("name", [...members.keys()])),
-        };
-  return { ...calledBy(names), groups };
-}
-
 /** Each `l` is an object with vertices of its own. */
-function paths(lines: ObjLines, notes: string[], where: string, { onBad }: OpenFileOptions): Surface {
+function paths(lines: ObjFile, notes: string[], where: string, { onBad }: OpenFileOptions): Surface {
   const { paths: list, positions, sections } = lines;
   const count = positions.length / 3;
   const [all, offsets] = [list.vertex.done(), list.offsets.done()];

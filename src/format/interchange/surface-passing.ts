@@ -238,7 +238,8 @@ async function* batches(
     for await (const { links, linkColumns } of aside.of(part))
       yield lateLinks({ width, ends: links, columns: linkColumns });
   if (after && aside === undefined)
-    for await (const block of file.blocks("links")) yield lateLinks(linksOf(block, seen, width));
+    for await (const block of file.blocks("links"))
+      if (block.links.length > 0) yield lateLinks(linksOf(block, seen, width));
   if (file.geometry !== "points") yield* objects.rest();
 }
 
