@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { paths, written } from "../../test/interchange.js";
 import { nifti } from "../../test/nifti.js";
+import { ownImage } from "../format/interchange/streamlines-write.js";
 import { file } from "../format/interchange/tck.js";
 import type { VectorDataset } from "../model/vectors.js";
 import { convert, open, openLocation } from "../node.js";
@@ -37,6 +38,42 @@ const read = async (name: string) => {
   const dataset = (await open(at(name))) as VectorDataset;
   return { dataset, ...(await dataset.select().read()) };
 };
+
+describe("without a reference, the image is the one that the header names", () => {
+  beforeAll(async () => {
+    await convert(at("a.tck"), at("own.trk"), { reference: at("T1.nii.gz") });
+    await convert(at("own.trk"), at("own.zv"));
+    await convert(at("own.trk"), at("own.trx"));
+  });
+
+  it.each(["own.trk", "own.zv", "own.trx"])("of %s", async (source) => {
+    const left = await convert(at(source), at(`${source}-left.trk`), { invalid: "drop" });
+    expect(left).toMatchObject({ objects: 3, losses: [expect.stringContaining("1 streamlines that leave the image")] });
+    expect((await (await read(`${source}-left.trk`)).dataset.headers()).get("trk")).toMatchObject({
+      dimensions: [10, 1, 1],
+    });
+    await expect(convert(at(source), at("no.trk"), { invalid: "fail" })).rejects.toThrow(/1 streamlines that leave/);
+    const kept = await convert(at(source), at(`${source}-kept.tck`), { invalid: "keep" });
+    expect(kept).toMatchObject({
+      objects: 4,
+      notes: [expect.stringMatching(/1 streamlines leave the image, and are kept/)],
+    });
+    const silent = await convert(at(source), at(`${source}-silent.tck`));
+    expect(silent.notes).toBeUndefined();
+  });
+
+  it("where it names none, that is said", async () => {
+    await expect(convert(at("a.tck"), at("no.zv"), { invalid: "drop" })).rejects.toThrow(/a reference is missing/);
+  });
+
+  it("the dimensions of a TRK are those of its own order of axes", () => {
+    const affine = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]; // the first axis of a voxel leads to the front
+    const image = (voxel_order: string) =>
+      ownImage(new Map([["trk", { version: 2, vox_to_ras: affine, dimensions: [4, 5, 6], voxel_order }]]));
+    expect(image("ARS")?.dimensions).toEqual([4, 5, 6]);
+    expect(image("RAS")?.dimensions).toEqual([5, 4, 6]);
+  });
+});
 
 describe.each(["a.tck", "a.zv"])("of %s", (source) => {
   const to = (name: string) => `${source}-${name}`;

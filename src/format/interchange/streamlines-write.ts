@@ -3,7 +3,7 @@
  * numbers of one type; and what such a file cannot hold is told, once.
  */
 import { halfToNumber } from "../../bytes/half.js";
-import type { Json } from "../../bytes/json.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
 import { isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
@@ -11,6 +11,7 @@ import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Batch, Domain, Positions } from "../../model/vectors.js";
 import { inMillimetres } from "./millimetres.js";
+import { nearestOrientation, orientationOf } from "./orientation.js";
 import { trkHeaderOf, wholeTrkHeader } from "./trk-header.js";
 import { forward } from "./trk-space.js";
 import type { FileData, ImageSpace } from "./types.js";
@@ -136,14 +137,26 @@ export function refuseNotFinite(positions: Positions, where: string): void {
 
 /** The image that streamlines are about: the one that the caller names, else the one of the file that they come from. */
 export function imageOf(headers: FileData["headers"], reference: ImageSpace | undefined, losses: Losses): ImageSpace {
-  if (reference !== undefined) return reference;
-  const [trx, trk] = [headers.get("trx"), headers.get("trk")];
-  const found =
-    spaceOf(trx?.VOXEL_TO_RASMM, trx?.DIMENSIONS) ??
-    (trk?.version === 1 ? undefined : spaceOf(trk?.vox_to_ras, trk?.dimensions));
+  const found = reference ?? ownImage(headers);
   if (found !== undefined) return found;
   losses.tell("the image that it is about, which nothing names: voxels of 1 mm are taken");
   return { affine: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], dimensions: [1, 1, 1] };
+}
+
+/** The image that the file says that they come from; undefined where it says none. */
+export function ownImage(headers: FileData["headers"]): ImageSpace | undefined {
+  const [trx, trk] = [headers.get("trx"), headers.get("trk")];
+  return spaceOf(trx?.VOXEL_TO_RASMM, trx?.DIMENSIONS) ?? (trk && trk.version !== 1 ? trkImage(trk) : undefined);
+}
+
+/** A TRK counts voxels along axes in an order of its own, which need not be that of its affine: see trk-space.ts. */
+function trkImage({ vox_to_ras, dimensions, voxel_order }: JsonObject): ImageSpace | undefined {
+  const space = spaceOf(vox_to_ras, dimensions);
+  const target = space && nearestOrientation(space.affine);
+  const order = orientationOf(typeof voxel_order === "string" && voxel_order !== "" ? voxel_order : "LPS");
+  if (space === undefined || target === undefined || order === undefined) return undefined;
+  const along = order.map((own) => space.dimensions[target.findIndex(({ axis }) => axis === own.axis)]!);
+  return { ...space, dimensions: along };
 }
 
 /** The space of an image as headers in JSON have it. */
