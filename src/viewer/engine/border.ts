@@ -1,31 +1,47 @@
 /**
- * Faces that lead from where a coarse level is shown to where a finer one is, in smaller ones, so that little of them lies above the
- * finer level: each is halved along its sides a few times, and the small faces that lie there as a whole are left out.
+ * Coarse lines and faces beside chunks of a finer level. A face that lies in chunks that are shown finer and in others too, wherever its
+ * corners are, is halved along its sides a few times: small faces that are shown finer as a whole are left out, so that little lies above
+ * the finer level, and nothing is missing where it is not shown.
  */
+import type { Vector } from "../../scene/camera.js";
 import type { Piece } from "./piece.js";
 
-/** What is shown at a place: a finer level, this one, or whatever is around it. */
-export const FINER = 1;
-export const HERE = 0;
-export const EITHER = 2;
+/** What is shown of a finer level. */
+export interface Finer {
+  /** The chunk at a place; −1 where there is none: what lies there is drawn by those around it. */
+  at(x: number, y: number, z: number): number;
+  isShown(chunk: number): boolean;
+  /** Whether any chunk that a box touches is shown, or is not. */
+  some(min: Vector, max: Vector, isSo: (chunk: number) => boolean): boolean;
+}
 
 const HALVED = 3; // times
 
-/** Whether lines or faces of these states are shown finer as a whole. */
-export const isFiner = (states: readonly number[]): boolean => !states.includes(HERE) && states.includes(FINER);
-
-/** A piece without what is shown finer; lines that lead there stay. `states` are those of its vertices. */
-export function toBorder(
-  piece: Piece,
-  states: Uint8Array,
-  stateAt: (x: number, y: number, z: number) => number,
-): Piece {
+/** A piece without what is shown finer; lines that lead there stay. */
+export function toBorder(piece: Piece, finer: Finer): Piece {
   const { form, index, positions, origin } = piece;
-  const ends = form === "lines" ? 2 : 3;
-  const [faces, state, places, corners]: [number[], number[], number[], number[]] = [[], [...states], [], []];
+  const count = positions.length / 3;
+  const [faces, places, corners]: [number[], number[], number[]] = [[], [], []];
   const middles = new Map<number, number>();
   const placeOf = (vertex: number, k: number): number =>
-    3 * vertex < positions.length ? positions[3 * vertex + k]! : places[3 * vertex + k - positions.length]!;
+    vertex < count ? positions[3 * vertex + k]! : places[3 * (vertex - count) + k]!;
+  const chunkAt = (x: number, y: number, z: number): number => finer.at(x + origin[0], y + origin[1], z + origin[2]);
+  const chunks = Array.from({ length: count }, (_, v) => chunkAt(placeOf(v, 0), placeOf(v, 1), placeOf(v, 2)));
+
+  /** Whether what has these ends is shown finer as a whole, but for what lies between them. */
+  const isFiner = (ends: readonly number[]): boolean =>
+    ends.some((end) => finer.isShown(chunks[end]!)) &&
+    ends.every((end) => chunks[end]! < 0 || finer.isShown(chunks[end]!));
+
+  /** Whether a face may lie in chunks of both kinds; in a chunk that has all of its corners, all of it lies. */
+  const isBoth = (ends: readonly number[], isShown: boolean): boolean => {
+    const [first] = ends;
+    if (chunks[first!]! >= 0 && ends.every((end) => chunks[end] === chunks[first!])) return false;
+    if (!isShown && ends.some((end) => finer.isShown(chunks[end]!))) return true;
+    const corner = (most: typeof Math.min): Vector =>
+      [0, 1, 2].map((k) => most(...ends.map((end) => placeOf(end, k))) + origin[k]!) as unknown as Vector;
+    return finer.some(corner(Math.min), corner(Math.max), (chunk) => finer.isShown(chunk) !== isShown);
+  };
 
   /** The vertex in the middle of two, which has the attributes of one of them. */
   const middleOf = (a: number, b: number): number => {
@@ -35,16 +51,16 @@ export function toBorder(
     const [x, y, z] = [0, 1, 2].map((k) => (placeOf(a, k) + placeOf(b, k)) / 2) as [number, number, number];
     places.push(x, y, z);
     const like = Math.min(a, b);
-    corners.push(like < states.length ? like : corners[like - states.length]!);
-    middles.set(key, state.length);
-    return state.push(stateAt(x + origin[0], y + origin[1], z + origin[2])) - 1;
+    corners.push(like < count ? like : corners[like - count]!);
+    middles.set(key, chunks.length);
+    return chunks.push(chunkAt(x, y, z)) - 1;
   };
 
   const take = (a: number, b: number, c: number, left: number): void => {
-    const of = [state[a]!, state[b]!, state[c]!];
-    if (isFiner(of)) return;
-    if (left === 0 || !of.includes(FINER)) {
-      faces.push(a, b, c);
+    const ends = [a, b, c];
+    const isShown = isFiner(ends);
+    if (left === 0 || !isBoth(ends, isShown)) {
+      if (!isShown) faces.push(a, b, c);
       return;
     }
     const [ab, bc, ca] = [middleOf(a, b), middleOf(b, c), middleOf(c, a)];
@@ -54,9 +70,11 @@ export function toBorder(
     take(ab, bc, ca, left - 1);
   };
 
-  for (let at = 0; at < index.length; at += ends)
-    if (ends === 3) take(index[at]!, index[at + 1]!, index[at + 2]!, HALVED);
-    else if (!isFiner([states[index[at]!]!, states[index[at + 1]!]!])) faces.push(index[at]!, index[at + 1]!);
+  if (form === "triangles")
+    for (let at = 0; at < index.length; at += 3) take(index[at]!, index[at + 1]!, index[at + 2]!, HALVED);
+  else
+    for (let at = 0; at < index.length; at += 2)
+      if (!isFiner([index[at]!, index[at + 1]!])) faces.push(index[at]!, index[at + 1]!);
   return faces.length === index.length && places.length === 0 ? piece : grownBy(piece, faces, places, corners);
 }
 

@@ -3,8 +3,8 @@
  * to the other stay, faces as far as the border (border.ts), so that there is no gap. Points have nothing between them, and stay.
  */
 import type { Bounds } from "../../scene/camera.js";
-import { EITHER, FINER, HERE, toBorder } from "./border.js";
-import { locator } from "./locator.js";
+import { toBorder } from "./border.js";
+import { type Locator, locator } from "./locator.js";
 import type { Piece } from "./piece.js";
 import type { Boxes } from "./plan.js";
 
@@ -61,7 +61,7 @@ function drawnOf(last: WeakMap<Piece, Drawn>, piece: Piece, key: string, make: (
 export function refining(): Refine {
   const [between, coarser] = [new WeakMap<Piece, Drawn>(), new WeakMap<Piece, Drawn>()];
   let of: Boxes | undefined;
-  let find: ReturnType<typeof locator>;
+  let find: Locator;
 
   /** Of two chunks that have the same link only the first draws it. */
   const apart = (pieces: readonly Piece[]): Piece[] => {
@@ -85,20 +85,8 @@ export function refining(): Refine {
     const shown = new Set(fine.map(({ chunk }) => chunk));
     const key = fine.map((piece) => piece.key).join();
     if (boxes !== of) [of, find] = [boxes, locator(boxes)];
-    // What lies in no chunk of the finer level is drawn by those around it.
-    const stateAt = (x: number, y: number, z: number): number => {
-      const chunk = find(x, y, z);
-      return shown.has(chunk) ? FINER : chunk < 0 ? EITHER : HERE;
-    };
-    const around = beneath.map((piece) =>
-      drawnOf(coarser, piece, key, () => {
-        const { positions, origin } = piece;
-        const states = Uint8Array.from({ length: positions.length / 3 }, (_, v) =>
-          stateAt(positions[3 * v]! + origin[0], positions[3 * v + 1]! + origin[1], positions[3 * v + 2]! + origin[2]),
-        );
-        return toBorder(piece, states, stateAt);
-      }),
-    );
+    const finer = { ...find!, isShown: (chunk: number) => shown.has(chunk) };
+    const around = beneath.map((piece) => drawnOf(coarser, piece, key, () => toBorder(piece, finer)));
     return [...around, ...apart(fine)];
   };
 }

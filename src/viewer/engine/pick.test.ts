@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Bounds, fitted, lensOf, project, type Vector } from "../../scene/camera.js";
 import type { Form } from "../../scene/shape.js";
-import { FINER, HERE, toBorder } from "./border.js";
+import { toBorder } from "./border.js";
 import { hitAt } from "./pick.js";
 import { tell } from "./picked.js";
 import type { Piece } from "./piece.js";
@@ -122,7 +122,11 @@ test("a face that reaches behind the eye is hit where it is before it", () => {
 
 test("where a face was cut smaller, the vertex is one that the data have", () => {
   const face = pieceOf("triangles", [[0, 0, 0] as Vector, [100, 0, 0], [0, 100, 0]], [0, 1, 2]);
-  const cut = toBorder(face, Uint8Array.of(HERE, HERE, FINER), (_x, y) => (y > 50 ? FINER : HERE));
+  const cut = toBorder(face, {
+    at: (_x, y) => (y > 50 ? 1 : 0),
+    isShown: (chunk) => chunk === 1,
+    some: () => true,
+  });
   expect(cut.positions.length).toBeGreaterThan(9);
   const hit = hitAt([cut], at(viewOf(false), [45, 40, 0]));
   expect([hit!.place, hit!.vertex < 3]).toEqual([near([45, 40, 0]), true]);
