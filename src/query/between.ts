@@ -122,9 +122,10 @@ export class Answered {
     const { width } = set;
     const pieces = new Set<number>();
     for (let k = 0; k < width; k++) {
-      const row = objects[link * width + k]!;
+      const [row, chunk] = [objects[link * width + k]!, set.chunks[rows[link]! * width + k]!];
       if (row >= 0 && !this.#rows.has(row)) return false;
-      const piece = row >= 0 ? -1 : this.#lone.get(set.chunks[rows[link]! * width + k]!)?.get(parts[link * width + k]!);
+      if (!this.#chunks.has(chunk)) return false; // that part of the object was cut off
+      const piece = row >= 0 ? -1 : this.#lone.get(chunk)?.get(parts[link * width + k]!);
       if (piece === undefined) return false;
       pieces.add(piece);
     }

@@ -69,11 +69,11 @@ export class LinkList {
   /** Takes those of a set that are of one object. */
   take(set: LinkSet): void {
     const width = this.#width;
-    this.#ends = grown(this.#ends, (this.#count + set.count) * width);
-    this.#rows = grown(this.#rows, this.#count + set.count);
     const between: number[] = [];
     for (let l = 0; l < set.count; ) {
-      const to = this.#count;
+      const to = this.#count; // links of shared fragments before have come several times
+      this.#ends = grown(this.#ends, (to + set.count - l) * width);
+      this.#rows = grown(this.#rows, to + set.count - l);
       const from = l;
       l = takeSimple(set, from, width, this.#find, this.#ends.subarray(to * width), this.#hasParent);
       countUp(this.#rows, to, from, l);
