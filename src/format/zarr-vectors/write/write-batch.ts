@@ -136,7 +136,7 @@ function checkPieces(parts: Uint32Array, objects: Int32Array, ids: Batch["ids"])
 
 export const inPieces = (id: bigint): InvalidInput =>
   new InvalidInput(`the path ${id} has several pieces, and a store has one for each object`, {
-    hint: 'Give each piece an id, or let the writer join them: pieces "join".',
+    hint: 'Give each piece an id of its own; in programs, pieces "join" makes one path of them.',
   });
 
 /** To the values that will be stored. */
@@ -175,7 +175,7 @@ function withPolicies(plan: Plan, dtype: Dtype, rows: Rows, extent: Extent, drop
         throw new InvalidInput(
           `vertex ${vertex} of a batch has the coordinate ${value} along ${plan.axes[axis]!.name} in ${dtype}`,
           {
-            hint: 'Keep a wider type (--dtype), or let the writer leave such out: nonFinite "drop".',
+            hint: 'Keep a wider type (--dtype); in programs, nonFinite "drop" leaves such vertices out.',
           },
         );
       bad[vertex] = 1;
@@ -184,7 +184,7 @@ function withPolicies(plan: Plan, dtype: Dtype, rows: Rows, extent: Extent, drop
       if (outside === "raise")
         throw new InvalidInput(
           `vertex ${vertex} of a batch is at ${value} along ${plan.axes[axis]!.name}, the bounds are ${bounds.min[axis]} to ${bounds.max[axis]}`,
-          { hint: 'Say what should happen outside: "clamp", "expand" or "drop".' },
+          { hint: 'In programs, outside "clamp", "expand" or "drop" says what should happen to it.' },
         );
       if (outside === "drop") {
         bad[vertex] = 1;

@@ -132,7 +132,11 @@ describe("objects", () => {
   it("that come again go on, where paths may", async () => {
     const streamlines: VectorDescription = { geometry: "streamlines", dims: 1, chunkShape: 10 };
     const batches = [path(4n, 1, 2), path(5n, 30, 8), path(4n, 3, 14)];
-    await expect(write(streamlines, batches)).rejects.toThrow(/the path 4 has several pieces/);
+    const apart = write(streamlines, batches);
+    await expect(apart).rejects.toThrow(/the path 4 has several pieces/);
+    await expect(apart).rejects.toMatchObject({
+      hint: expect.stringMatching(/^Give each .*; in programs, pieces "join"/),
+    });
     const { batch } = await write({ ...streamlines, pieces: "join" }, batches);
     expect([...batch.positions]).toEqual([1, 2, 3, 14, 30, 8]);
     const cloud = await write({ ...streamlines, geometry: "points" }, batches);
