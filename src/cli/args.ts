@@ -88,9 +88,6 @@ export function id(given: string): bigint {
   throw new InvalidInput(`expected an id such as 42, found ${JSON.stringify(given)}`);
 }
 
-/** A number, or else a name. */
-export const countOrName = (given: string): number | string => (/^\d{1,15}$/.test(given) ? Number(given) : given);
-
 /** Bytes, as "512M", "1.5G" or "4096"; the letters are powers of 1024. */
 export function size(given: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?$/i.exec(given);

@@ -202,6 +202,13 @@ export async function toStdout(
   levelsWanted("a pipe", false, options.pyramid, {});
   const kind = fileKind("", options.to);
   if (kind === undefined) throw new InvalidInput("a pipe takes one file: say which kind with --to, such as --to trk");
+  if (kind.id === "npy" && !isMany(source) && source.kind === "array") {
+    const [{ convertToNpy }, { sliced }] = await Promise.all([
+      import("../convert/npy.js"),
+      import("../convert/slice.js"),
+    ]);
+    return convertToNpy(sliced(source, options.slice), await openSink("-", false, session), options);
+  }
   const tracts = await tractsOf(openLocation, options);
   const feed = await feedFrom(source, options.query, { ...options, tracts });
   const sink = await openSink("-", false, session);

@@ -5,21 +5,9 @@ import { itemsWriter } from "../convert/json/items-text.js";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Target as FileTarget } from "../format/interchange/kinds.js";
 import type { Batch, Geometry, Parametric, Query, Selection, VectorDataset } from "../model/vectors.js";
+import { parseGroups } from "../query/group-names.js";
 import { temporary } from "../store/temporary.js";
-import {
-  choice,
-  count,
-  countOrName,
-  flag,
-  flagOr,
-  id,
-  list,
-  numbers,
-  sizes,
-  text,
-  type Values,
-  value,
-} from "./args.js";
+import { choice, count, flag, flagOr, id, list, numbers, sizes, text, type Values, value } from "./args.js";
 import { chosenOf, writeParametric } from "./get-parametric.js";
 import { bytesText, counted } from "./output.js";
 import { heldBack, openSink } from "./sink.js";
@@ -50,7 +38,12 @@ export const selectionOptions = {
     value: "KIND",
   },
   object: list("ID,…", "these objects", id),
-  group: list("N,…", "the objects of these groups, by number or name", countOrName),
+  group: {
+    value: "N,…",
+    help: "the objects of these groups, by number or name; one with a comma as '\"a, b\"'",
+    parse: parseGroups,
+    repeats: true as const,
+  },
   box: value("X,Y,Z,X,Y,Z", "what touches this box: lower corner, upper corner", numbers),
   sphere: value("X,Y,Z,R", "what touches this ball: centre, radius", numbers),
   nearest: value("X,Y,Z,K", "the K objects (or points) nearest to a place", numbers),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InvalidInput, NotFound } from "../errors.js";
 import type { Column } from "../model/attributes.js";
 import type { LevelSource, ObjectSource } from "../model/source.js";
-import { groupNumbers } from "./group-names.js";
+import { groupNumbers, parseGroups } from "./group-names.js";
 
 const text = { name: "name", dtype: { kind: "string" }, channels: 1 } as unknown as Column["info"];
 const code = { name: "name", dtype: { kind: "uint", size: 1 }, channels: 1, absent: 255 } as unknown as Column["info"];
@@ -35,4 +35,19 @@ describe("groups by name", () => {
     await expect(none).rejects.toThrow('no group called "cell"; there are "basket", "7", "twin", "twin"');
     await expect(numbers(undefined, ["cell"])).rejects.toThrow("its groups have no names");
   });
+});
+
+it("groups in a text have commas between, and names with commas or of digits are in quotes", () => {
+  expect(parseGroups('3, basket ,"left, upper","7","say ""so""",5"')).toEqual([
+    3,
+    "basket",
+    "left, upper",
+    "7",
+    'say "so"',
+    '5"',
+  ]);
+  expect(parseGroups("")).toEqual([]);
+  expect(parseGroups(`"${'""'.repeat(1e5)}"`)).toEqual(['"'.repeat(1e5)]);
+  for (const wrong of ['"open', '"a"b', 'a,"b', `"${'"" '.repeat(1e5)}`])
+    expect(() => parseGroups(wrong)).toThrow(InvalidInput);
 });

@@ -33,6 +33,26 @@ export async function groupNumbers(
 
 const MOST = 10;
 
+/**
+ * Groups as one text names them: by number or name, with commas between. A name with a comma, or of digits alone, is in quotes, which
+ * are doubled inside: `3,basket,"left, upper","7"`.
+ */
+export function parseGroups(given: string): (number | string)[] {
+  const found: (number | string)[] = [];
+  if (given.trim() === "") return found;
+  const item = /\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^",][^,]*|))(,|$)/y;
+  for (;;) {
+    const [, quoted, plain = "", end] = item.exec(given) ?? [];
+    if (end === undefined)
+      throw new InvalidInput(`expected groups by number or name, with commas between, found ${JSON.stringify(given)}`, {
+        hint: 'A name with a comma or quotes is in quotes, which are doubled inside: "left, upper".',
+      });
+    const name = plain.trim();
+    found.push(quoted !== undefined ? quoted.replaceAll('""', '"') : /^\d{1,15}$/.test(name) ? Number(name) : name);
+    if (end === "") return found;
+  }
+}
+
 /** What each group is called; undefined where it has no name. */
 async function namesOf(
   source: LevelSource,

@@ -5,6 +5,7 @@
  */
 import { InvalidInput } from "../errors.js";
 import type { Geometry, Query } from "../model/vectors.js";
+import { parseGroups } from "../query/group-names.js";
 
 /** A query, and what its answer is to be. */
 export interface QueryText {
@@ -48,10 +49,12 @@ const list =
   <T>(item: Parse<T>): Parse<readonly T[]> =>
   (text, name) => {
     const items = text === "" ? [] : text.split(",");
-    if (items.length > MOST_IDS)
-      throw new InvalidInput(`${name} has ${items.length} items, at most ${MOST_IDS} are taken`);
-    return items.map((own) => item(own.trim(), name));
+    return few(items, name).map((own) => item(own.trim(), name));
   };
+function few<T>(items: readonly T[], name: string): readonly T[] {
+  if (items.length <= MOST_IDS) return items;
+  throw new InvalidInput(`${name} has ${items.length} items, at most ${MOST_IDS} are taken`);
+}
 const word =
   <const T extends string>(words: readonly T[]): Parse<T> =>
   (text, name) => {
@@ -67,7 +70,7 @@ const FIELDS = {
   resolution: number,
   geometry: word(GEOMETRIES),
   object: list(id),
-  group: list((given) => (/^\d{1,15}$/.test(given) ? Number(given) : given)), // by number or name
+  group: (given: string, name: string) => few(parseGroups(given), name),
   box: list(number),
   sphere: list(number),
   nearest: list(number),

@@ -21,6 +21,8 @@ beforeAll(async () => {
     chunkShape: [10, 10, 10],
   });
   await writer.add(scene("streamlines", 4, 50));
+  const info = { name: "name", dtype: { kind: "string" }, channels: 1 } as const;
+  writer.groups([[0n, 1n, 2n], [3n], [4n, 5n]], new Map([["name", { info, values: ["basket", "left, upper", "0"] }]]));
   await writer.commit();
   dataset = await openZarrVectors(store, at);
 });
@@ -46,6 +48,21 @@ async function ask(
       JSON.parse(bytes.toString()) as Record<string, unknown> & { items: { id: number; positions: number[][] }[] },
   };
 }
+
+describe("groups", () => {
+  it("are asked for by number and by name, those with a comma or of digits in quotes", async () => {
+    const ids = async (group: string) => {
+      const { status, json } = await ask(`?group=${encodeURIComponent(group)}&attributes=`);
+      return status === 200 ? json().items.map(({ id }) => id) : status;
+    };
+    expect(await ids("basket")).toEqual([0, 1, 2]);
+    expect(await ids("0")).toEqual([0, 1, 2]);
+    expect(await ids('"0"')).toEqual([4, 5]);
+    expect(await ids('"left, upper",basket')).toEqual([0, 1, 2, 3]);
+    expect(await ids("left, upper")).toBe(404);
+    expect(await ids('"left')).toBe(400);
+  });
+});
 
 describe("answers", () => {
   const box = [-15, -15, -15, 25, 25, 25];

@@ -14,6 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeNpy } from "../../src/format/interchange/npy.js";
+import { ndarray } from "../../src/model/elements.js";
 import { build, cli, octavo } from "./run.js";
 
 const cell = (x: number): string =>
@@ -116,6 +118,30 @@ describe("files", () => {
     const file = await octavo(["convert", at("cells/c.swc"), at("cells/left/a.swc"), "--dry-run"]);
     expect(file).toMatchObject({ code: 2, stdout: expect.stringContaining("OUT holds a SWC: add --overwrite") });
     expect(existsSync(at("dry.zv"))).toBe(false);
+  });
+
+  it("give groups that are asked for by name, also by one with a comma", async () => {
+    for (const [i, name] of ["a, b", "c"].entries()) {
+      mkdirSync(at(`named/${name}`), { recursive: true });
+      writeFileSync(at(`named/${name}/${i}.swc`), cell(i));
+    }
+    expect((await octavo(["convert", at("named"), at("named.zv"), "-q"])).code).toBe(0);
+    const counted = async (...groups: string[]) =>
+      (await octavo(["get", at("named.zv"), "--count", ...groups.flatMap((group) => ["--group", group])])).stdout;
+    expect(await counted('"a, b"')).toBe("level 0: 3 vertices in 1 object\n");
+    expect(await counted("c", '"a, b"')).toBe("level 0: 6 vertices in 2 objects\n");
+    const open = await octavo(["get", at("named.zv"), "--group", '"a, b']);
+    expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("is in quotes, which are doubled inside") });
+  });
+
+  it("of arrays go through pipes as .npy", async () => {
+    const npy = Buffer.from(writeNpy(ndarray([2, 2], Uint8Array.of(65, 66, 67, 68))));
+    writeFileSync(at("n.npy"), npy);
+    expect((await octavo(["convert", at("n.npy"), at("n.zarr"), "--as", "npy-array", "--to", "zarr3"])).code).toBe(0);
+    const piped = (...more: string[]) =>
+      execFileSync(process.execPath, [cli, "convert", at("n.zarr"), "-", "--to", "npy", "-q", ...more]);
+    expect(piped().equals(npy)).toBe(true);
+    expect(piped("--slice", "1,:").subarray(-2).toString()).toBe("CD");
   });
 
   it("are described", async () => {
