@@ -1,6 +1,7 @@
 /** What `octavo serve` finds at the places that it was given: the datasets there or right below, and the queries about them. */
 import { basename, resolve } from "node:path";
 import { InvalidInput, NotFound, OctavoError } from "../errors.js";
+import type { OpenFileOptions } from "../format/interchange/types.js";
 import type { Match } from "../model/format.js";
 import { openLocation } from "../node.js";
 import { detect } from "../open.js";
@@ -45,28 +46,28 @@ export async function placeOf(path: string, signal: AbortSignal): Promise<Served
 export const isAlone = (places: readonly Served[]): boolean => places.length === 1 && places[0]!.file === undefined;
 
 /** The datasets of all places; the error of the first one that holds none. */
-export async function datasetsAt(places: readonly Served[], signal: AbortSignal): Promise<Found[]> {
+export async function datasetsAt(places: readonly Served[], opening: OpenFileOptions): Promise<Found[]> {
   const alone = isAlone(places);
   const found: Found[] = [];
-  for (const place of places) found.push(...(await datasetsOf(place, alone ? "" : place.name, signal)));
+  for (const place of places) found.push(...(await datasetsOf(place, alone ? "" : place.name, opening)));
   return found;
 }
 
-async function datasetsOf(place: Served, path: string, signal: AbortSignal): Promise<Found[]> {
+async function datasetsOf(place: Served, path: string, opening: OpenFileOptions): Promise<Found[]> {
   try {
-    const { match } = await detect(place, { signal });
+    const { match } = await detect(place, opening);
     return [{ path, name: place.name, match, inside: false }];
   } catch (error) {
     if (!(error instanceof NotFound) || place.file !== undefined) throw error;
-    const below = await datasetsBelow(place, path === "" ? "" : `${path}/`, signal);
+    const below = await datasetsBelow(place, path === "" ? "" : `${path}/`, opening);
     if (below.length === 0) throw error;
     return below;
   }
 }
 
 /** What formats claim one level below a folder: folders, and files. */
-async function datasetsBelow({ store, at }: Served, path: string, signal: AbortSignal): Promise<Found[]> {
-  const { keys, prefixes } = await store.children(at, { signal, bare: true });
+async function datasetsBelow({ store, at }: Served, path: string, opening: OpenFileOptions): Promise<Found[]> {
+  const { keys, prefixes } = await store.children(at, { signal: opening.signal, bare: true });
   const all: (Location & { readonly name: string })[] = [
     ...prefixes.map((own) => ({ store, at: own, name: own.slice(at.length, -1) })),
     ...keys.map((file) => ({ store, at, file, name: file.slice(at.length) })),
@@ -75,16 +76,16 @@ async function datasetsBelow({ store, at }: Served, path: string, signal: AbortS
   for (const { name, ...location } of all
     .filter((own) => !isHidden(own.name) && !isPrivate(own.name))
     .slice(0, LOOKED_AT)) {
-    const match = await claimed(location, signal);
+    const match = await claimed(location, opening);
     if (match !== undefined) found.push({ path: path + name, name, match, inside: true });
   }
   return found;
 }
 
 /** What a format says of a place; undefined where none claims it, or what is there is damaged. */
-async function claimed(location: Location, signal: AbortSignal): Promise<Match | undefined> {
+async function claimed(location: Location, opening: OpenFileOptions): Promise<Match | undefined> {
   try {
-    return (await detect(location, { signal })).match;
+    return (await detect(location, opening)).match;
   } catch (error) {
     if (error instanceof OctavoError) return undefined;
     throw error;
@@ -98,7 +99,7 @@ async function claimed(location: Location, signal: AbortSignal): Promise<Match |
  *     /query/NAME        of several places, or of a folder with several datasets
  *     /query/NAME/NAME   of a dataset in one of several folders
  */
-export function queryRoutes(places: readonly Served[], signal: AbortSignal): Route[] {
+export function queryRoutes(places: readonly Served[], opening: OpenFileOptions): Route[] {
   const opened = new Map<string, Promise<Route>>();
   let naming: Promise<readonly string[]> | undefined;
 
@@ -112,14 +113,14 @@ export function queryRoutes(places: readonly Served[], signal: AbortSignal): Rou
     if (place.file !== undefined || below.includes("/")) return undefined;
     const { store, at } = place;
     const file = Key.join(at, below);
-    const isFile = (await store.stat(file, { signal })) !== undefined;
+    const isFile = (await store.stat(file, { signal: opening.signal })) !== undefined;
     return isFile ? { store, at, file } : { store, at: Prefix.join(at, below) };
   }
 
   async function open(path: string): Promise<Route> {
     const location = await placeFor(path);
     if (location === undefined) throw new NotFound(`there is no ${path}`);
-    const dataset = await (await detect(location, { signal })).match.open();
+    const dataset = await (await detect(location, opening)).match.open();
     if (dataset.kind === "vectors") return queryRoute("query", dataset);
     return { at: "query", answer: () => refusal(404, `this is ${dataset.kind}, and queries are about geometry`) };
   }
@@ -135,7 +136,7 @@ export function queryRoutes(places: readonly Served[], signal: AbortSignal): Rou
   }
 
   function names(): Promise<readonly string[]> {
-    naming ??= datasetsAt(places, signal)
+    naming ??= datasetsAt(places, opening)
       .then((found) => found.map(({ path }) => `/query/${path.split("/").map(encodeURIComponent).join("/")}`))
       .finally(() => {
         naming = undefined;

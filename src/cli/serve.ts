@@ -18,6 +18,7 @@ import { client } from "./link.js";
 import type { Output } from "./output.js";
 import { datasetsAt, isAlone, placeOf, queryRoutes, type Served } from "./serve-places.js";
 import { viewRoutes } from "./serve-views.js";
+import { skipOption, skipping } from "./source.js";
 import { verb } from "./verb.js";
 
 export const serve = verb({
@@ -39,6 +40,7 @@ export const serve = verb({
       "views of each dataset for Neuroglancer, below /neuroglancer/, and the address that shows them; its page may read",
     ),
     client,
+    ...skipOption,
     cache: value("SIZE", "how much of the views of a dataset is kept on disk until the end (default 1G)", size),
     log: flag("a line for every request, on stderr"),
   },
@@ -51,11 +53,17 @@ export const serve = verb({
     const { output, signal } = session;
     const places = await Promise.all(paths.map((path) => placeOf(path, signal)));
     const folder = mkdtempSync(join(tmpdir(), "octavo-serve-"));
+    const told = new Set<string>(); // each once, however often a dataset is opened
+    const onBad = skipping(options, (problem) => {
+      if (!told.has(problem)) output.remark(`skipped ${problem}`);
+      told.add(problem);
+    });
+    const opening = { signal, onBad };
     try {
       const views = options.neuroglancer
-        ? await viewRoutes(await datasetsAt(places, signal), folder, options.cache ?? 2 ** 30, session)
+        ? await viewRoutes(await datasetsAt(places, opening), folder, options.cache ?? 2 ** 30, session)
         : undefined;
-      const routes = [healthRoute, ...routesOf(places), ...queryRoutes(places, signal), ...(views?.routes ?? [])];
+      const routes = [healthRoute, ...routesOf(places), ...queryRoutes(places, opening), ...(views?.routes ?? [])];
       const host = options.host ?? "127.0.0.1";
       const hosts = [...LOOPBACK, host.includes(":") ? `[${host}]` : host, ...(options["allow-host"] ?? [])];
       const handler = createHandler({

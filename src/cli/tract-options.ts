@@ -20,7 +20,7 @@ export const tractOptions = {
   ),
   invalid: choice(
     ["keep", "drop", "fail"] as const,
-    "what becomes of streamlines that leave --reference, which are counted before work starts (default: keep)",
+    "what becomes of streamlines that leave --reference, or the image that their TRK or TRX names; they are counted before work starts (default: keep)",
   ),
   include: several("MASK", "only streamlines with a vertex in this mask (.nii, .nii.gz); in each, of several", asGiven),
   exclude: several("MASK", "no streamlines with a vertex in this mask; in any, of several", asGiven),

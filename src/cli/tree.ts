@@ -5,7 +5,7 @@ import type { Finding } from "../model/format.js";
 import { count, flag, number, numbers, size, text, type Values, value } from "./args.js";
 import { counted } from "./output.js";
 import { progressOption } from "./progress.js";
-import { findSource, sourceOptions } from "./source.js";
+import { findSource, skipOption, sourceOptions } from "./source.js";
 import { build } from "./tree-build.js";
 import { boxOf, placeAt } from "./tree-place.js";
 import { query } from "./tree-query.js";
@@ -29,6 +29,7 @@ const options = {
   count: flag("query: how many, and nothing else"),
   threshold: value("N", "build: nodes of more particles are divided (default 400)", count),
   "max-memory": value("SIZE", "build: how much may be held at once; without it, all particles are", size),
+  "skip-bad": { ...skipOption["skip-bad"], help: `build: ${skipOption["skip-bad"].help}` },
   overwrite: flag("build: replace what is there"),
   progress: progressOption,
 };
@@ -64,7 +65,7 @@ export const tree = verb({
 
 /** Options that only one of the actions has. */
 const OWN = {
-  build: ["threshold", "max-memory", "overwrite"],
+  build: ["threshold", "max-memory", "skip-bad", "overwrite"],
   query: ["sphere", "nearest", "within", "periodic", "tree", "slices", "limit", "count"],
 } as const;
 

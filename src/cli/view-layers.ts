@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { NotFound, OctavoError } from "../errors.js";
 import type { FileDataset } from "../format/interchange/dataset.js";
 import { sampleOf } from "../format/interchange/sample.js";
+import type { OpenFileOptions } from "../format/interchange/types.js";
 import type { Dataset } from "../model/dataset.js";
 import { convert, openLocation } from "../node.js";
 import { detect } from "../open.js";
@@ -45,16 +46,24 @@ const SMALL = 4 << 20;
 /** Milliseconds that a sample may take: what must be gone through for one is shown when it is prepared. */
 const SOON = 10_000;
 
-export async function layerOf(url: string, number: number, folder: string, session: Session): Promise<ViewLayer> {
+/** With `skipBad` also small files become stores: what is left out of them is told here, and not known to the page. */
+export async function layerOf(
+  url: string,
+  number: number,
+  folder: string,
+  session: Session,
+  skipBad = false,
+): Promise<ViewLayer> {
   const { signal } = session;
   const location = await openLocation(url, { signal });
-  const { match } = await detect(location, { signal });
+  const opening: OpenFileOptions = { signal, onBad: skipBad ? () => {} : undefined };
+  const { match } = await detect(location, opening);
   const name = nameOf(url);
   const size = location.file === undefined ? undefined : await location.store.stat(location.file, { signal });
-  if (size !== undefined && size.size > SMALL) {
+  if (size !== undefined && (skipBad || size.size > SMALL)) {
     const dataset = await match.open();
     if (isPlainFile(dataset))
-      return preparedLayer({ url, name, ...size, version: size.version }, dataset, number, folder, session);
+      return preparedLayer({ url, name, ...size, version: size.version, skipBad }, dataset, number, folder, session);
   }
   if (/^https?:/i.test(url) && (await letsPagesRead(url, signal))) return { url, routes: [] };
   const at = `data/${number}/`;
@@ -129,7 +138,7 @@ async function preparedLayer(
     try {
       await kept.make((how) => {
         state = { url, shows, says: `${what(name, isSampled)} being prepared: ${how}.` };
-      });
+      }, output.remark);
       made = storeRoute(whole, fileStore(kept.path));
       state = undefined;
       output.remark(`${name} is all there now, in ${kept.path}`);

@@ -28,6 +28,8 @@ export interface Unindexed {
   readonly name: string;
   readonly size: number;
   readonly version: string | undefined;
+  /** What is damaged in it is left out. */
+  readonly skipBad?: boolean | undefined;
 }
 
 export class KeptStore {
@@ -38,7 +40,7 @@ export class KeptStore {
   #child: ChildProcess | undefined;
 
   constructor(file: Unindexed, among = join(cacheFolder(), "stores")) {
-    const told = [MADE_BY, file.url, file.size, file.version ?? ""].join("\n");
+    const told = [MADE_BY, file.url, file.size, file.version ?? "", ...(file.skipBad ? ["skip-bad"] : [])].join("\n");
     this.#file = file;
     this.#folder = join(among, createHash("sha256").update(told).digest("hex").slice(0, 16));
     this.#partial = `${this.#folder}.${process.pid}.partial`;
@@ -59,12 +61,13 @@ export class KeptStore {
     );
   }
 
-  /** Makes it, begun when this returns; `onProgress` gets words such as "42 % of the vertices". */
-  async make(onProgress: (how: string) => void): Promise<void> {
+  /** Makes it, begun when this returns; `onProgress` gets words such as "42 % of the vertices", `onSkipped` what is left out. */
+  async make(onProgress: (how: string) => void, onSkipped: (line: string) => void): Promise<void> {
     mkdirSync(this.#partial, { recursive: true, mode: 0o700 });
     try {
       const command = join(dirname(fileURLToPath(import.meta.url)), "cli.cjs");
-      const args = ["--to", "zarr-vectors", "--pyramid", "--progress", "json", "--quiet"];
+      const args = ["--to", "zarr-vectors", "--pyramid", "--progress", "json"];
+      args.push(this.#file.skipBad ? "--skip-bad" : "--quiet");
       const child = spawn(
         process.execPath,
         [command, "convert", this.#file.url, join(this.#partial, this.#inside), ...args],
@@ -78,8 +81,9 @@ export class KeptStore {
         rest = lines.pop()!;
         for (const line of lines) {
           const how = progressOf(line);
-          if (how === undefined) said = said === "" ? line : said;
-          else onProgress(how);
+          if (how !== undefined) onProgress(how);
+          else if (line.startsWith("skipped ")) onSkipped(line);
+          else if (said === "" || line.startsWith("octavo: ")) said = line;
         }
       });
       const [code] = (await once(child, "close")) as [number | null];

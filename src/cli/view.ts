@@ -15,6 +15,7 @@ import {
 } from "../server/index.js";
 import { fileStore } from "../store/file.js";
 import { count, flag, size, value } from "./args.js";
+import { skipOption } from "./source.js";
 import { type Session, verb } from "./verb.js";
 import { openBrowser } from "./view-browser.js";
 import { layerOf, type ViewLayer } from "./view-layers.js";
@@ -29,6 +30,7 @@ export const view = verb({
     json: flag("print the page's address as one JSON document"),
     "no-open": flag("print the address, and open nothing"),
     port: value("N", "the port (default 8080, or one that is free where that is taken)", count),
+    ...skipOption,
     cache: value("SIZE", "how much of stores of files without an index is kept on disk (default 20G)", size),
   },
   examples: [
@@ -37,7 +39,7 @@ export const view = verb({
     ["octavo view https://host/cells --no-open", "data on the web; the address is printed"],
   ],
   async run(urls, options, session) {
-    await show(urls, { ...options, open: !options["no-open"] }, session);
+    await show(urls, { ...options, open: !options["no-open"], skipBad: options["skip-bad"] }, session);
     return 0;
   },
 });
@@ -46,6 +48,8 @@ export interface ShowOptions {
   readonly open: boolean;
   readonly port?: number | undefined;
   readonly cache?: number | undefined;
+  /** What is damaged in files is left out, and told. */
+  readonly skipBad?: boolean | undefined;
 }
 
 /** Shows data until the session ends. */
@@ -57,7 +61,7 @@ export async function show(urls: readonly string[], options: ShowOptions, sessio
   const folder = mkdtempSync(join(tmpdir(), "octavo-view-"));
   const layers: ViewLayer[] = [];
   try {
-    for (const [i, url] of urls.entries()) layers.push(await layerOf(url, i, folder, session));
+    for (const [i, url] of urls.entries()) layers.push(await layerOf(url, i, folder, session, options.skipBad));
     const works = layers.flatMap(({ work }) => work ?? []);
     const routes = [healthRoute, pageRoute("", fileStore(page)), ...layers.flatMap((layer) => layer.routes)];
     const handler = createHandler({

@@ -65,6 +65,22 @@ it("several places have names, and a file is itself alone", async () => {
   expect(code).toBe(0);
 });
 
+it("with --skip-bad, queries go on without what is damaged", async () => {
+  writeFileSync(join(folder, "bad.csv"), "x,y,z\n1,2,3\n4,nan,6\n7,8,9\n");
+  const asked = async (args: readonly string[]) => {
+    let answer: { status: number; text: string } | undefined;
+    const { stderr } = await serving(["bad.csv", ...args], async ({ url }) => {
+      const response = await fetch(`${url}/query?count`);
+      answer = { status: response.status, text: await response.text() };
+    });
+    return { ...answer!, stderr };
+  };
+  expect((await asked([])).status).not.toBe(200);
+  const { status, text, stderr } = await asked(["--skip-bad"]);
+  expect([status, JSON.parse(text)]).toEqual([200, expect.objectContaining({ vertices: 2 })]);
+  expect(stderr).toMatch(/^skipped .*bad\.csv/m);
+});
+
 it("--neuroglancer prints a link whose layers answer, and only to its client", async () => {
   const swc = join(folder, "neuron.swc");
   writeFileSync(swc, "1 1 0 0 0 1 -1\n2 3 10 0 0 1 1\n3 3 10 10 0 1 2\n");

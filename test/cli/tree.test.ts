@@ -123,6 +123,11 @@ test("trees are built from snapshots, arrays, one for each axis, tables and any 
   );
   writeFileSync(at("table.csv"), `${table}\n`);
   expect(await json("tree", "build", at("table.csv"), at("table.ptree"))).toMatchObject({ particles: count });
+  writeFileSync(at("bad.csv"), "x,y,z\n1,2,3\n4,nan,6\n7,8,9\n");
+  expect((await octavo(["tree", "build", at("bad.csv"), at("bad.ptree")])).code).toBe(3);
+  const skipped = await octavo(["tree", "build", at("bad.csv"), at("bad.ptree"), "--skip-bad", "--json"]);
+  expect(JSON.parse(skipped.stdout)).toMatchObject({ particles: 2 });
+  expect(skipped.stderr).toMatch(/^skipped .*bad\.csv/m);
   const rows = await createArray(store, Prefix.of("rows.zarr"), {
     shape: [count, 3],
     chunkShape: [200, 3],

@@ -18,6 +18,7 @@ import { makeNeuron, makeTracts } from "../../src/cli/demo-data.js";
 import { openerOf } from "../../src/cli/view-browser.js";
 import { trim } from "../../src/cli/view-store.js";
 import { encodeTrkHeader } from "../../src/format/interchange/trk-header.js";
+import type { VectorDataset } from "../../src/model/vectors.js";
 import { diff, open } from "../../src/node.js";
 import { createHandler, listen, storeRoute } from "../../src/server/index.js";
 import { fileStore } from "../../src/store/file.js";
@@ -229,6 +230,16 @@ describe("a file without an index", () => {
       expect(state.says).toMatch(/cut\.trk could not be prepared: .* within streamline 7999/);
       expect((await open(at(state.shows!))).kind).toBe("vectors");
     });
+  });
+
+  it("that is damaged is shown without what is, where that is asked for", { timeout: TIME }, async () => {
+    writeFileSync(join(folder, "bad.csv"), "x,y,z\n1,2,3\n4,nan,6\n7,8,9\n");
+    const { stderr } = await viewing(["bad.csv", "--skip-bad"], async (told) => {
+      await untilPrepared(told);
+      const dataset = (await open(told.at(told.layers[0]!))) as VectorDataset;
+      expect(await dataset.select().count()).toMatchObject({ vertices: 2 });
+    });
+    expect(stderr).toMatch(/^skipped .*bad\.csv/m);
   });
 
   it("of old stores the ones that were not used for longest go", async () => {
