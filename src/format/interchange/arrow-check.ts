@@ -5,22 +5,29 @@
 import { Corrupt } from "../../errors.js";
 
 const DEPTH = 32;
-const [SCHEMA, DICTIONARY, RECORDS] = [1, 2, 3];
+export const [SCHEMA, DICTIONARY, RECORDS] = [1, 2, 3] as const;
 
-/** Corrupt, or a RangeError of the view, where a list is longer than the file. */
-export function checkArrow(bytes: Uint8Array, where: string): void {
+/** Tables in bytes: a RangeError of the view where one lies outside. */
+export function tablesIn(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    view,
+    /** Where a field of the table at `at` is, by its place in the list of fields (4, 6, 8 …); 0 where it has none. */
+    field(at: number, place: number): number {
+      const fields = at - view.getInt32(at, true);
+      if (place >= view.getInt16(fields, true)) return 0;
+      const offset = view.getInt16(fields + place, true);
+      return offset === 0 ? 0 : at + offset;
+    },
+    target: (at: number): number => at + view.getInt32(at, true),
+  };
+}
+
+/** Messages one after the other: Corrupt, or a RangeError of the view, where a list is longer than they are. */
+export function checkArrow(bytes: Uint8Array, where: string): void {
+  const { view, field, target } = tablesIn(bytes);
   const size = bytes.length;
   const damage = (found: string): Corrupt => new Corrupt(`${where} is damaged: ${found}`, { where });
-
-  /** Where a field of the table at `at` is, by its place in the list of fields (4, 6, 8 …); 0 where it has none. */
-  const field = (at: number, place: number): number => {
-    const fields = at - view.getInt32(at, true);
-    if (place >= view.getInt16(fields, true)) return 0;
-    const offset = view.getInt16(fields + place, true);
-    return offset === 0 ? 0 : at + offset;
-  };
-  const target = (at: number): number => at + view.getInt32(at, true);
   const list = (at: number, stride: number, item: (at: number) => void = () => {}): void => {
     if (at === 0) return;
     const start = target(at);
@@ -67,17 +74,5 @@ export function checkArrow(bytes: Uint8Array, where: string): void {
       throw damage(`a message at byte ${start} ends at ${next}, where the file has ${size}`);
     return next;
   };
-  const isFile = size >= 12 && "ARROW1" === String.fromCharCode(...bytes.subarray(0, 6));
-  if (!isFile) {
-    for (let at = 0; at >= 0; ) at = message(at);
-    return;
-  }
-  const last = String.fromCharCode(...bytes.subarray(-6));
-  if (last !== "ARROW1") throw damage(`it ends at byte ${size}, and not with ARROW1, so it is not whole`);
-  const end = size - 10;
-  const footer = target(end - view.getInt32(end, true));
-  inTable(field(footer, 6), schema);
-  for (const place of [8, 10])
-    list(field(footer, place), 24, (own) => void message(Number(view.getBigInt64(own, true))));
-  list(field(footer, 12), 4);
+  for (let at = 0; at >= 0; ) at = message(at);
 }

@@ -1,10 +1,16 @@
 /** Arrow: round trips, lz4 frames by hand, damage. What pyarrow writes and reads is in the interop tests. */
+import { tableFromArrays, tableToIPC } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { dataOf, openBytes, written } from "../../../test/interchange.js";
 import { COLUMNS, everything } from "../../../test/tables.js";
+import { concat } from "../../bytes/concat.js";
 import { OctavoError } from "../../errors.js";
+import { Key } from "../../store/key.js";
+import { memoryStore } from "../../store/memory.js";
 import { file } from "./arrow.js";
+import { arrowParts } from "./arrow-parts.js";
 import { file as csv } from "./csv.js";
+import { openFile } from "./file.js";
 import { decodeLz4Frame } from "./lz4-frame.js";
 
 describe("round trips", () => {
@@ -25,6 +31,43 @@ describe("round trips", () => {
     const dataset = await openBytes(csv, "a.csv", new TextEncoder().encode(table));
     const again = await openBytes(file, "a.feather", (await written(file, await dataOf(dataset))).bytes);
     expect(new TextDecoder().decode((await written(csv, await dataOf(again))).bytes)).toBe(table);
+  });
+});
+
+describe("batches", () => {
+  /** A stream of some batches, each of so many rows, with texts from a dictionary. */
+  async function stream(batches: number, rows: number): Promise<Uint8Array> {
+    const messages: Uint8Array[] = [];
+    for (let i = 0; i < batches; i++) {
+      const numbers = Float32Array.from({ length: rows }, (_, k) => i * rows + k);
+      const lists = Array.from({ length: rows }, (_, k) => [k, i]);
+      const names = Array.from({ length: rows }, () => "only");
+      const table = tableFromArrays({ x: numbers, y: numbers, z: numbers, lists, names });
+      const bytes = tableToIPC(table, { format: "stream" })!;
+      const store = memoryStore();
+      await store.set(Key.of("a"), bytes);
+      const { schema, dictionaries, records } = await arrowParts(await openFile(store, Key.of("a")), {});
+      for (const { offset, length } of i === 0 ? [schema, ...dictionaries, ...records] : records)
+        messages.push(bytes.slice(offset, offset + length));
+    }
+    return concat(messages);
+  }
+
+  it("are read one by one, in no more memory than one takes", async () => {
+    const bytes = await stream(12, 500);
+    const all = await (await openBytes(file, "a.arrow", bytes)).select().read();
+    expect(all.positions.length).toBe(3 * 12 * 500);
+    expect(all.vertexColumns.get("names")!.values[5999]).toBe("only");
+    expect(all.vertexColumns.get("lists")!.info.channels).toBe(2);
+    const maxMemory = bytes.length / 3;
+    expect(await (await openBytes(file, "a.arrow", bytes, { maxMemory })).select().read()).toEqual(all);
+  });
+
+  it("that are too large for the memory are refused", async () => {
+    const bytes = await stream(1, 5000);
+    await expect(openBytes(file, "a.arrow", bytes, { maxMemory: bytes.length })).rejects.toThrow(
+      /a record batch \(0, counted from 0, .*\) of \d+ bytes, which takes about \d+ bytes of memory, and \d+ may be used/,
+    );
   });
 });
 

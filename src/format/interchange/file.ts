@@ -177,7 +177,7 @@ export async function exactly(
   throw new Corrupt(`${where} ends at byte ${found}, within ${what}, which needs ${offset + length}`, { where });
 }
 
-const COPIES = 2; // the bytes of a file that is read whole, and what is made of them
+export const COPIES = 2; // the bytes of what is read whole, and what is made of them
 const PASSED = 10; // the same, with all that is made of it on its way to a store, where the file need not be held for that
 
 type WholeOptions = ReadOptions & { readonly maxMemory?: number | undefined };
