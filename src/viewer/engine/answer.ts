@@ -1,10 +1,11 @@
 /**
  * Which level answers a filter: the finest whose answer is not too much. Where indexes say how much an answer is, nothing is read;
- * where a condition on vertices must be tried, data are read, unless there are too many to try them all.
+ * where a condition on vertices must be tried, data are read, unless there are too many to try them all. Where nobody says how many
+ * vertices levels have, the coarsest is read, and the others are guessed by it: a finer one would be read in vain.
  */
 import { InvalidInput, NotFound } from "../../errors.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import type { Domain, VectorDataset } from "../../model/vectors.js";
+import type { Domain, Selection, VectorDataset } from "../../model/vectors.js";
 import { Where } from "../../query/where.js";
 import type { Filter } from "./filter.js";
 import type { PlannedLevel } from "./plan.js";
@@ -27,6 +28,7 @@ export async function answerLevel(asked: Asked, query: Filter, share: number, op
   const { levels, domains } = await levelsWith(asked.dataset, asked.levels, query.where, options);
   const tries = [...domains].some((domain) => domain !== "object" && domain !== "group");
   try {
+    if (levels.some(({ vertices }) => vertices === 0)) return await guessedLevel(asked, levels, query, options);
     for (const own of [...levels].reverse())
       if (!(tries && own.vertices * share > TRIED) && (await fits(asked, own, query, options))) return own.level;
   } catch (error) {
@@ -66,16 +68,34 @@ async function fits(
   query: Filter,
   options: ReadOptions,
 ): Promise<boolean> {
-  if (all > 0 && all <= most && query.object === undefined && query.group === undefined) return true;
+  if (all <= most && query.object === undefined && query.group === undefined) return true;
   const selection = dataset.select({ ...query, level });
-  if (all > 0) {
-    const { vertices, exact } = await selection.count(options);
-    if (exact || (vertices <= most && query.clip !== true)) return vertices <= most;
-  }
+  const { vertices, exact } = await selection.count(options);
+  if (exact || (vertices <= most && query.clip !== true)) return vertices <= most;
+  return (await countedTo(selection, most, options)) <= most;
+}
+
+/** Times as many vertices as the next coarser level, where nobody says how many: of a surface, whose edges are half as long. */
+const FINER = 4;
+
+/** Where nobody says how many vertices levels have: as many as the coarsest, which is short, lets expect. */
+async function guessedLevel(
+  { dataset, most }: Asked,
+  levels: readonly PlannedLevel[],
+  query: Filter,
+  options: ReadOptions,
+): Promise<number> {
+  const coarsest = levels[0]!.level;
+  const count = await countedTo(dataset.select({ ...query, level: coarsest }), most, options);
+  return levels.findLast((_, finer) => count * FINER ** finer <= most)?.level ?? coarsest;
+}
+
+/** How many vertices an answer has; where there are more than so many, some number that is more. */
+async function countedTo(selection: Selection, most: number, options: ReadOptions): Promise<number> {
   let vertices = 0;
   for await (const { positions, dims } of selection.batches({ ...options, attributes: [] })) {
     vertices += positions.length / dims;
-    if (vertices > most) return false;
+    if (vertices > most) break;
   }
-  return true;
+  return vertices;
 }
