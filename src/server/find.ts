@@ -1,12 +1,14 @@
 /** The value that a name stands for: itself, its packed form (`.gz`), or the two files of an old shard as one. */
 import { loadDeflate } from "../codec/deflate.js";
 import { gzipWith } from "../codec/gzip.js";
+import { LimitExceeded } from "../errors.js";
 import { defaultLimits } from "../limits.js";
 import { Key } from "../store/key.js";
 import type { CallOptions, OpenValue } from "../store/types.js";
 import { rangeOf } from "./conditions.js";
 import { single } from "./guard.js";
 import type { Open } from "./opened.js";
+import { turns } from "./turns.js";
 import type { ServerRequest } from "./types.js";
 
 /** A value, and what is said about it. */
@@ -17,6 +19,8 @@ export interface Found {
 }
 
 const MOST_UNPACKED = 64 << 20; // a chunk of a volume has a few megabytes
+/** They are in memory until they have been sent: so many at once, whoever reads slowly. */
+const takeUnpacked = turns(8);
 
 const tag = (version: string | undefined, suffix = ""): string | undefined =>
   version === undefined ? undefined : `"${/^[\w+-]+$/.test(version) ? version : encodeURIComponent(version)}${suffix}"`;
@@ -69,7 +73,10 @@ async function bothOf(open: Open, a: Key, b: Key, call: CallOptions): Promise<Op
 }
 
 async function unpacked(packed: OpenValue): Promise<OpenValue> {
+  const leave = await takeUnpacked();
   try {
+    if (packed.size > MOST_UNPACKED)
+      throw new LimitExceeded(`a packed value has ${packed.size} bytes, at most ${MOST_UNPACKED} are unpacked`);
     const [bytes] = await packed.read([{ offset: 0, length: packed.size }]);
     const limits = { ...defaultLimits, chunkBytes: MOST_UNPACKED };
     const content = gzipWith(await loadDeflate()).decompress(bytes!, undefined, limits);
@@ -77,8 +84,11 @@ async function unpacked(packed: OpenValue): Promise<OpenValue> {
       size: content.length,
       version: packed.version,
       read: async (spans) => spans.map(({ offset, length }) => content.subarray(offset, offset + length)),
-      close: () => {},
+      close: leave,
     };
+  } catch (error) {
+    leave();
+    throw error;
   } finally {
     packed.close();
   }

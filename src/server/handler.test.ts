@@ -9,11 +9,12 @@ import { fileStore } from "../store/file.js";
 import { Key } from "../store/key.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/types.js";
+import { wrap } from "../store/wrap.js";
 import { zipStore } from "../store/zip.js";
 import { fetchHandler } from "./fetch.js";
 import { pageRoute, storeRoute } from "./files.js";
 import { createHandler, healthRoute } from "./handler.js";
-import { type Handler, piecesOf, type Reply } from "./types.js";
+import { discard, type Handler, piecesOf, type Reply } from "./types.js";
 
 const folder = mkdtempSync(join(tmpdir(), "octavo-serve-"));
 const outside = mkdtempSync(join(tmpdir(), "octavo-outside-"));
@@ -333,5 +334,34 @@ describe("Request and Response", () => {
     const left = await fetched(new Request("http://localhost/digits.bin"));
     await left.body!.cancel();
     expect((await fetched(new Request("http://localhost/absent"))).status).toBe(404);
+  });
+});
+
+describe("packed values", () => {
+  it("that are too large are refused before they are read", async () => {
+    const huge = { size: 2 ** 40, version: "1", close: () => {}, read: () => Promise.reject(new Error("was read")) };
+    const store = wrap(memoryStore(), { open: async (key) => (key.endsWith(".gz") ? huge : undefined) });
+    const by = handlerOf(store);
+    for (const headers of [{}, { range: "bytes=0-1", "accept-encoding": "gzip" }])
+      expect((await ask("/huge", headers, "GET", by)).status).toBe(503);
+    expect((await ask("/huge", { "accept-encoding": "gzip" }, "HEAD", by)).status).toBe(200); // as it is, it may go
+  });
+
+  it("are unpacked a few at once, until they have been sent or are no longer wanted", async () => {
+    const request = { method: "GET", path: "/chunk", headers: { host: "localhost" } };
+    const held = await Promise.all(Array.from({ length: 8 }, () => handler(request)));
+    let came = false;
+    const next = handler(request).then((reply) => {
+      came = true;
+      return reply;
+    });
+    await new Promise((done) => setTimeout(done, 50));
+    expect([came, held.map(({ status }) => status)]).toEqual([false, new Array(8).fill(200)]);
+    expect(await textOf(held[0]!)).toBe("a chunk");
+    expect(await textOf(await next)).toBe("a chunk");
+    for (const { body } of held.slice(1)) discard(body);
+    for (const method of ["HEAD", "GET", "GET", "GET"])
+      for (let i = 0; i < 10; i++)
+        expect((await ask("/chunk", { range: `bytes=${i}-` }, method)).status).toBeLessThan(417);
   });
 });
