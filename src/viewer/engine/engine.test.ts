@@ -54,6 +54,22 @@ describe("100,000 streamlines, published", () => {
     expect(metered.counts().requests).toBe(0); // what was there is there
   });
 
+  test("nothing finer is asked for before the first picture has been drawn, however long that takes", async () => {
+    const { dataset, metered } = await opened(published);
+    const read: number[] = [];
+    const count = () => read.push(metered.counts().bytesRead);
+    const engine = new Engine(dataset, {}, async () => {
+      count();
+      await new Promise((go) => setTimeout(go, 300));
+      count();
+    });
+    await engine.look(viewOf(all));
+    count();
+    expect(read[0]).toBeLessThanOrEqual(2e6);
+    expect(read[1]).toBe(read[0]);
+    expect(read[2]).toBeGreaterThan(read[1]!);
+  });
+
   test("every vertex of level 0 in view is drawn where it is", async () => {
     const { dataset } = await opened(published);
     const engine = new Engine(dataset, { color: "fa" });

@@ -94,9 +94,12 @@ export class Engine {
     this.#options.onProgress?.(this.status());
   });
   readonly #leave: () => void;
+  readonly #handed: (() => Promise<void>) | undefined;
 
-  constructor(dataset: VectorDataset, options: EngineOptions = {}) {
+  /** `handed` resolves when whoever draws has what there is. */
+  constructor(dataset: VectorDataset, options: EngineOptions = {}, handed?: () => Promise<void>) {
     this.dataset = dataset;
+    this.#handed = handed;
     this.#options = { ...options, filter: listed(options.filter) };
     this.outline = outlineOf(dataset);
     ({ axes: this.axes, bounds: this.#bounds, form: this.form } = sceneOf(dataset, this.outline));
@@ -219,9 +222,14 @@ export class Engine {
   /** Chunk by chunk: first the coarse level, all of it, then what is seen of a finer one. */
   async #seeChunks(view: View, budget: number, linked: boolean, signal: AbortSignal): Promise<void> {
     const first = this.#first!;
-    if (this.#base.length === 0)
+    const isFirst = this.#base.length === 0;
+    if (isFirst)
       await this.#seeFirst(first, linked && this.#levels.length === 1 ? budget : first.vertices || UNTOLD, signal);
     if (linked) this.#drawn ??= this.#refine(this.#pieces.at(this.#base), [], undefined);
+    if (isFirst) {
+      this.#changed.now(); // it is seen before anything finer is asked for
+      await this.#handed?.();
+    }
     if (this.#sample.length === 0) this.#sample = sampleOf(this.#pieces.at(this.#base));
     const sight = sightOf(view);
     const boxesOf = (level: number) => this.#boxesOf(level, signal);

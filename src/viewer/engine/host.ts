@@ -67,7 +67,8 @@ export function host(port: Port): void {
         slices = new SliceEngine(dataset, { memory: change.memory, onChange: reportSlices, onError }, traffic);
         return slices.about;
       }
-      streamer = new LocalStreamer(dataset, { ...change, onChange: report, onProgress: report, onError }, traffic);
+      const changing = { ...change, onChange: report, onProgress: report, onError };
+      streamer = new LocalStreamer(dataset, changing, traffic, () => channel.call("framed", undefined));
       return streamer.about;
     },
     look: (view) => (slices ?? streamer)!.look(view),

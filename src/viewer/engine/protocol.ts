@@ -3,7 +3,7 @@
  * `host`. Drawings are handed over, everything else is copied.
  *
  *   page → worker   open, look, set, boxes, pick, check, groups, find, drawn, exported
- *   worker → page   news, slices, failed; fetch, pull and stop where the caller has a fetch of its own
+ *   worker → page   news, framed, slices, failed; fetch, pull and stop where the caller has a fetch of its own
  */
 import type { Schema } from "../../model/vectors.js";
 import type { Bounds } from "../../scene/camera.js";
@@ -58,6 +58,8 @@ export type WorkerSide = {
 /** What the page does for the worker. */
 export type PageSide = FetchSide & {
   news(news: News): void;
+  /** Resolves when a frame has been drawn with the news so far. */
+  framed(): Promise<void>;
   slices(news: SliceNews): void;
   failed(error: PortableError): void;
 };

@@ -30,6 +30,22 @@ export interface RemoteOptions extends EngineOptions {
 
 const FRAME = 16; // ms: looks in between are not sent
 
+const UNSEEN = 2000; // ms after which a page that nobody looks at, which has no frames, is as good as drawn
+
+/** After the next frame; at once where there are none. */
+function framed(): Promise<void> {
+  if (typeof requestAnimationFrame === "undefined") return Promise.resolve();
+  return new Promise((done) => {
+    const timer = setTimeout(done, UNSEEN);
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        clearTimeout(timer);
+        done();
+      }),
+    );
+  });
+}
+
 export class RemoteStreamer implements Streamer {
   readonly about: About;
   readonly axes: readonly number[];
@@ -83,6 +99,7 @@ export class RemoteStreamer implements Streamer {
       slices: (news) => {
         if (streamer instanceof RemoteSlices) streamer.take(news);
       },
+      framed,
       failed: (error) => options.onError?.(PortableError.toError(error)),
     };
     const channel = connect<WorkerSide>(port, { ...pageSide, ...(own && fetchServer(own, life.signal)) });

@@ -87,18 +87,21 @@ export class LocalStreamer implements Streamer {
   #packing: Promise<void> | undefined;
   #disposed = false;
 
-  constructor(dataset: VectorDataset, options: EngineOptions = {}, traffic?: Traffic) {
+  /** `drawn` resolves when whoever draws has drawn what it was told of. */
+  constructor(dataset: VectorDataset, options: EngineOptions = {}, traffic?: Traffic, drawn?: () => Promise<void>) {
     const { format, version, url, geometries, axes, bounds, levels, notes } = dataset;
     const outline = outlineOf(dataset);
     this.about = { format, version, url, geometries, axes, bounds, levels, notes, outline };
     this.#options = options;
     this.#traffic = traffic;
-    this.#engine = new Engine(dataset, {
-      ...options,
-      signal: undefined,
-      onChange: () => this.#pack(),
-      onProgress: () => this.#progress(),
-    });
+    this.#engine = new Engine(
+      dataset,
+      { ...options, signal: undefined, onChange: () => this.#pack(), onProgress: () => this.#progress() },
+      async () => {
+        await this.#packing;
+        await drawn?.();
+      },
+    );
     this.#leave = onAbort(options.signal, () => this.dispose());
   }
 
