@@ -2,13 +2,12 @@
  * What of a batch lies in the region: the vertices inside, or what is left when lines and faces are cut. Cuts are samples
  * (samples.ts); where an attribute has no value in between, that of the nearer row is taken, and so is the fragment.
  */
-import { halfToNumber } from "../bytes/half.js";
 import type { Column } from "../model/attributes.js";
 import type { Links } from "../model/vectors.js";
 import { type Assembled, isPath } from "./assemble.js";
 import { clipPath, clipSegments, Pieces } from "./clip-lines.js";
 import { clipMesh } from "./clip-mesh.js";
-import { roomLike } from "./columns.js";
+import { roomLike, widened } from "./columns.js";
 import { fragmentOfVertices, isOwn, linkCounts, type Masks, ownerOfVertices } from "./masks.js";
 import type { Region } from "./region.js";
 import { interpolate, Samples } from "./samples.js";
@@ -175,14 +174,4 @@ function sampledFragments(
     offsets.push(s);
   }
   return fragmentRows(batch.fragments, rows, Uint32Array.from([...offsets, count]));
-}
-
-/** Values between two float16 are float32. */
-function widened(column: Column): Column {
-  const { info, values } = column;
-  if (info.dtype.kind !== "float" || info.dtype.size !== 2) return column;
-  return {
-    info: { ...info, dtype: { kind: "float", size: 4, endian: "little" } },
-    values: Float32Array.from(values as Uint16Array, halfToNumber),
-  };
 }

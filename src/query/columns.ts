@@ -3,7 +3,7 @@
  * they are: three compiled loops serve all types, and the bits of a NaN stay what they were.
  */
 import { type FixedDataType, isFixed } from "../bytes/dtype.js";
-import { numberToHalf } from "../bytes/half.js";
+import { halfToNumber, numberToHalf } from "../bytes/half.js";
 import { room } from "../bytes/room.js";
 import { bytesOf, isBig } from "../codec/numeric.js";
 import type { NumericArray } from "../codec/types.js";
@@ -184,6 +184,17 @@ export function absentColumn(info: AttributeInfo, rows: number): Column {
     : typed({ shape: [size], dtype, data: new Uint8Array(size * (dtype as FixedDataType).size) });
   fillAbsent(values, info);
   return { info: rows === 0 ? info : { ...info, absent: absentOf(info) }, values };
+}
+
+/** A column whose values are numbers where they were the bits of float16: they are float32. */
+export function widened<C extends Column | undefined>(column: C): C {
+  if (column === undefined) return column;
+  const { info, values } = column;
+  if (info.categories !== undefined || info.dtype.kind !== "float" || info.dtype.size !== 2) return column;
+  return {
+    info: { ...info, dtype: { ...info.dtype, size: 4 } },
+    values: Float32Array.from(values as Uint16Array, halfToNumber),
+  } as C;
 }
 
 /** Columns without rows, of the type that conditions expect. */

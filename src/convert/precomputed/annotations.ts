@@ -22,6 +22,7 @@ import type { Annotations } from "../../format/precomputed/annotation/list.js";
 import { createAnnotations } from "../../format/precomputed/annotation/write.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { Batch, Columns } from "../../model/vectors.js";
+import { widened } from "../../query/columns.js";
 import type { Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import type { ConvertReport } from "../arrays.js";
@@ -301,7 +302,7 @@ function partsOf(batch: Batch, type: AnnotationType, ids: PublishedIds, tally: T
     return ids.next();
   });
   const float32 = tally.inFloat32(positions);
-  const radii = type === "ellipsoid" ? (objectColumns.get("radii")!.values as Float32Array) : undefined;
+  const radii = type === "ellipsoid" ? (widened(objectColumns.get("radii")!).values as Float32Array) : undefined;
   const offsets = new Uint32Array(some.length + 1);
   const points: number[] = [];
   for (const [i, p] of some.entries()) {

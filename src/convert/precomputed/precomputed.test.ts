@@ -17,6 +17,7 @@ describe("what the objects are", () => {
   it("attributes and groups are segment properties, which the info names", async () => {
     const u8 = { kind: "uint", size: 8, endian: "little" } as const;
     const f8 = { kind: "float", size: 8, endian: "little" } as const;
+    const f2 = { kind: "float", size: 2, endian: "little" } as const; // as bits
     const batch = scene("skeletons", 5);
     const objectColumns = new Map([
       ...batch.objectColumns!,
@@ -24,6 +25,7 @@ describe("what the objects are", () => {
         [info("big", u8), BigUint64Array.of(1n, 2n, 2n ** 60n + 1n, 4n, 5n, 6n)],
         [info("small", u8), BigUint64Array.of(1n, 2n, 3n, 4n, 5n, 6n)],
         [info("odd", f8), Float64Array.of(1, 2, Number.NaN, 4, 5, 6)],
+        [info("half", f2), Uint16Array.of(0x3c00, 0x3800, 0x7e00, 0xc000, 0x3c00, 0x3c00)],
         [info("pair", f8, 2), Float64Array.from({ length: 12 }, (_, i) => i)],
       ),
     ]);
@@ -40,6 +42,7 @@ describe("what the objects are", () => {
     expect(of.big).toMatchObject({ type: "string", values: ["1", "2", `${2n ** 60n + 1n}`, "4", "5", "6"] });
     expect(of.small).toMatchObject({ type: "number", dataType: "uint32" });
     expect(of.odd).toMatchObject({ type: "string", values: ["1", "2", "", "4", "5", "6"] });
+    expect(of.half).toMatchObject({ type: "string", values: ["1", "0.5", "", "-2", "1", "1"] });
     expect(of.pair_ch1!.values).toEqual(Float32Array.of(1, 3, 5, 7, 9, 11));
     expect(of.tags).toMatchObject({ tags: ["left_side", "x"], values: [[0], [1], [], [], [], [0]] });
     expect(report.losses.join("\n")).toMatch(
@@ -153,6 +156,20 @@ describe("space", () => {
         at,
       ),
     ).rejects.toThrow(Unsupported);
+  });
+
+  it("ellipsoids have the numbers of their radii, also from float16", async () => {
+    const radii = info("radii", { kind: "float", size: 2, endian: "little" }, 3);
+    const batch = {
+      positions: Float32Array.of(1, 2, 3),
+      parts: Uint32Array.of(0, 1),
+      objects: Int32Array.of(0),
+      ids: BigInt64Array.of(7n),
+      objectColumns: columnsOf([radii, Uint16Array.of(0x3c00, 0x3800, 0x4000)]),
+    };
+    const userMetadata = { annotation_type: "ellipsoid" };
+    const { store } = await published(await (await stored("points", batch, { userMetadata, objects: true })).commit());
+    expect([...(await (await openAnnotations(store)).get(7n))!.points]).toEqual([1, 2, 3, 1, 0.5, 2]);
   });
 
   it("float64 is rounded, and said so", async () => {

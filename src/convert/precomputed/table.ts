@@ -15,6 +15,7 @@ import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { ObjectSource } from "../../model/source.js";
 import type { VectorDataset } from "../../model/vectors.js";
+import { widened } from "../../query/columns.js";
 import { type Field, fieldsOf, numbersOf, typeFor } from "./numbers.js";
 
 /** The table of these objects; undefined where there is nothing to say about them. */
@@ -80,7 +81,7 @@ function numberProperty(column: Column, field: Field, lose: (sentence: string) =
     lose(
       `that ${id} of objects are numbers: ${odd ? "JSON has none that are NaN or infinite" : "the format has none of 64 bits"}, so they are texts`,
     );
-    return { id, type: "string", values: exact(column, field) };
+    return { id, type: "string", values: exact(widened(column), field) };
   }
   if (changed > 0) lose(`${changed} values of ${info.name} of objects, rounded to float32`);
   return { id, type: "number", dataType, values };

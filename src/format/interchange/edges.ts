@@ -9,6 +9,7 @@
 
 import { Corrupt } from "../../errors.js";
 import { withLimits } from "../../limits.js";
+import { widened } from "../../query/columns.js";
 import { Key } from "../../store/key.js";
 import type { Sink } from "../../store/types.js";
 import { type InputFile, openFile, whole } from "./file.js";
@@ -123,7 +124,7 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
       if (/\s|^$|^#/.test(called)) losses.add("names of nodes with blanks, which are written with _");
       await text.write(`# node ${plain(called)} ${place.join(" ")}\n`);
     }
-    const [ends, weights] = [endsOf(batch), batch.links?.columns.get("weight")?.values];
+    const [ends, weights] = [endsOf(batch), widened(batch.links?.columns.get("weight"))?.values];
     for (let edge = 0; 2 * edge < ends.length; edge++) {
       const weight = weights === undefined || Number.isNaN(weights[edge]) ? "" : ` ${weights[edge]}`;
       await edges.write(`${plain(name(ends[2 * edge]!))} ${plain(name(ends[2 * edge + 1]!))}${weight}\n`);

@@ -1,8 +1,8 @@
 /** A graph as GraphML: first all keys and nodes, then the edges, which are put aside meanwhile. */
-import { halfToNumber } from "../../bytes/half.js";
 import { shortest } from "../../bytes/shortest.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { Batch, Columns } from "../../model/vectors.js";
+import { widened } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
 import { NAMES, namesOf } from "./nodes.js";
 import { spoolIn } from "./spool.js";
@@ -128,7 +128,7 @@ function keysOf(infos: readonly AttributeInfo[], losses: Set<string>): KeyOf[] {
 /** How to read each key of a row; undefined where it has no value. */
 function valuesOf(keys: readonly KeyOf[], columns: Columns): ((row: number) => string | undefined)[] {
   return keys.map(({ info: { name }, channel }) => {
-    const column = columns.get(name);
+    const column = widened(columns.get(name));
     return column === undefined ? () => undefined : (row) => valueText(column, row * column.info.channels + channel);
   });
 }
@@ -137,10 +137,9 @@ function valueText({ info, values }: Column, at: number): string | undefined {
   const value = values[at]!;
   const { dtype, categories, absent } = info;
   if (categories !== undefined) return categories[Number(value)];
-  if (value === absent || (absent === undefined && Number.isNaN(value))) return undefined;
+  if (value === absent || Number.isNaN(value)) return undefined;
   if (dtype.kind === "bool") return value === 0 ? "false" : "true";
-  if (dtype.kind === "float" && dtype.size === 4) return `${shortest(value as number)}`;
-  return dtype.kind === "float" && dtype.size === 2 ? `${halfToNumber(value as number)}` : `${value}`;
+  return dtype.kind === "float" && dtype.size === 4 ? `${shortest(value as number)}` : `${value}`;
 }
 
 const dataText = (

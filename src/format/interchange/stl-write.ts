@@ -1,6 +1,7 @@
 /** Writes STL, binary or as text. */
 import { encodeUtf8 } from "../../bytes/text.js";
-import type { Batch } from "../../model/vectors.js";
+import type { Batch, Positions } from "../../model/vectors.js";
+import { widened } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
 import { spoolIn } from "./spool.js";
 import { asFloat32, batchesOf, lossesOf, nameOf, shortText, tellBatch, tellOne } from "./surface-write.js";
@@ -51,14 +52,17 @@ function tellLoose({ positions, links }: Batch, losses: Set<string>): void {
   if (used.includes(0)) losses.add("vertices without a face are left out of STL");
 }
 
-/** The normal of face i: as it is given, or from its corners. */
-function normalOf({ positions, links }: Batch, face: number, out: Float64Array): void {
-  const given = links!.columns.get("normal");
-  if (given?.info.channels === 3) {
+/** Puts the normal of a face: as it is given, or from its corners. */
+function normalsOf({ positions, links }: Batch): (face: number, out: Float64Array) => void {
+  const given = widened(links?.columns.get("normal"));
+  if (given?.info.channels !== 3) return (face, out) => putNormal(positions, links!.ends, face, out);
+  return (face, out) => {
     for (let k = 0; k < 3; k++) out[k] = Number(given.values[3 * face + k]);
-    return;
-  }
-  const [a, b, c] = [0, 1, 2].map((k) => 3 * links!.ends[3 * face + k]!) as [number, number, number];
+  };
+}
+
+function putNormal(positions: Positions, ends: Uint32Array, face: number, out: Float64Array): void {
+  const [a, b, c] = [0, 1, 2].map((k) => 3 * ends[3 * face + k]!) as [number, number, number];
   const [u, v] = [new Float64Array(3), new Float64Array(3)];
   for (let k = 0; k < 3; k++) {
     u[k] = positions[b + k]! - positions[a + k]!;
@@ -75,9 +79,9 @@ function triangles(batch: Batch): Uint8Array {
   const more = links?.columns.get("attribute");
   const out = new Uint8Array((50 * ends.length) / 3);
   const view = new DataView(out.buffer);
-  const normal = new Float64Array(3);
+  const [normal, normalOf] = [new Float64Array(3), normalsOf(batch)];
   for (let face = 0, at = 0; face < ends.length / 3; face++, at += 50) {
-    normalOf(batch, face, normal);
+    normalOf(face, normal);
     for (let k = 0; k < 3; k++) view.setFloat32(at + 4 * k, normal[k]!, true);
     for (let k = 0; k < 9; k++) {
       const vertex = ends[3 * face + Math.floor(k / 3)]!;
@@ -95,14 +99,14 @@ function solids(batch: Batch): string {
   const texts = Array.from(objects, (row) => {
     return { name: row < 0 ? "" : (nameOf(batch, row) ?? String(ids[row])), facets: [] as string[] };
   });
-  const normal = new Float64Array(3);
+  const [normal, normalOf] = [new Float64Array(3), normalsOf(batch)];
   const short = (value: number): string => shortText(Math.fround(value));
   let part = 0;
   for (let face = 0; face < ends.length / 3; face++) {
     const vertex = ends[3 * face]!;
     if (!(parts[part]! <= vertex && vertex < parts[part + 1]!))
       part = parts.findLastIndex((start, i) => start <= vertex && i < objects.length);
-    normalOf(batch, face, normal);
+    normalOf(face, normal);
     let facet = `facet normal ${short(normal[0]!)} ${short(normal[1]!)} ${short(normal[2]!)}\n outer loop\n`;
     for (let k = 3 * face; k < 3 * face + 3; k++) {
       const at = 3 * ends[k]!;

@@ -2,7 +2,6 @@
  * What writers of streamlines have in common: every part of a batch is a streamline, its coordinates are made millimetres, its attributes
  * numbers of one type; and what such a file cannot hold is told, once.
  */
-import { halfToNumber } from "../../bytes/half.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
@@ -10,6 +9,7 @@ import { InvalidInput, Unsupported } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Batch, Domain, Positions } from "../../model/vectors.js";
+import { widened } from "../../query/columns.js";
 import { inMillimetres } from "./millimetres.js";
 import { nearestOrientation, orientationOf } from "./orientation.js";
 import { trkHeaderOf, wholeTrkHeader } from "./trk-header.js";
@@ -93,7 +93,7 @@ export const isNumeric = ({ dtype, categories }: AttributeInfo): boolean =>
 export function floatValues(column: Column | undefined, count: number, losses: Losses): Float32Array {
   if (column === undefined) return new Float32Array(count).fill(Number.NaN);
   const { info } = column;
-  const values = column.values as NumericArray;
+  const values = widened(column).values as NumericArray;
   if (values instanceof Float32Array) return values;
   const out = new Float32Array(values.length);
   let exact = true;
@@ -102,8 +102,6 @@ export function floatValues(column: Column | undefined, count: number, losses: L
       out[i] = Number(values[i]);
       if (BigInt(out[i]!) !== values[i]) exact = false;
     }
-  } else if (info.dtype.kind === "float" && info.dtype.size === 2) {
-    for (let i = 0; i < values.length; i++) out[i] = halfToNumber(values[i]!);
   } else {
     for (let i = 0; i < values.length; i++) {
       out[i] = values[i]!;

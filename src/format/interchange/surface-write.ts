@@ -1,11 +1,10 @@
 /** What writers of surfaces have in common: batches with the number of their first vertex, attributes as plain numbers, losses. */
-import { halfToNumber } from "../../bytes/half.js";
 import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
 import type { AttributeInfo } from "../../model/attributes.js";
 import type { Batch, Columns, Domain, Geometry, Positions } from "../../model/vectors.js";
-import { absentColumn } from "../../query/columns.js";
+import { absentColumn, widened } from "../../query/columns.js";
 import type { FileData, WriteFileOptions } from "./types.js";
 
 export interface Batches extends AsyncIterable<{ readonly batch: Batch; readonly first: number }> {
@@ -74,8 +73,7 @@ export function lanes(list: readonly AttributeInfo[], losses: Set<string>, big: 
         info,
         type,
         values(columns, rows) {
-          const values = (columns.get(name) ?? absentColumn(info, rows)).values as NumericArray;
-          if (own.kind === "float" && own.size === 2) return Float32Array.from(values as Uint16Array, halfToNumber);
+          const values = widened(columns.get(name) ?? absentColumn(info, rows)).values as NumericArray;
           if (!double) return values;
           const doubles = Float64Array.from(values as BigInt64Array, Number);
           if (doubles.some((value) => !Number.isSafeInteger(value)))

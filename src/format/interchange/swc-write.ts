@@ -8,6 +8,7 @@ import { InvalidInput, Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
 import type { Column } from "../../model/attributes.js";
 import type { Batch } from "../../model/vectors.js";
+import { widened } from "../../query/columns.js";
 import { inRatio, type Ratio, ratioOf } from "../../space/units.js";
 import type { Sink } from "../../store/types.js";
 import { cycleIn, NODE, RADIUS, TYPE } from "./swc.js";
@@ -167,7 +168,7 @@ function rowText(tree: Batch, axes: FileData["axes"], style: JsonObject) {
   const decimals = (Array.isArray(style.decimals) ? style.decimals : []) as readonly (number | null | undefined)[];
   const ratios = axes.map(({ unit }) => ratioOf(unit, RADIUS.unit) ?? AS_IT_IS);
   const coordinates = ratios.map((ratio, axis) => numberText(tree.positions, decimals[axis], ratio));
-  const [type, radius] = [tree.vertexColumns.get(TYPE.name), tree.vertexColumns.get(RADIUS.name)];
+  const [type, radius] = [TYPE, RADIUS].map(({ name }) => widened(tree.vertexColumns.get(name)));
   // A radius without a unit counts what coordinates do.
   const radiusText =
     radius && numberText(radius.values, decimals[3], ratioOf(radius.info.unit, RADIUS.unit) ?? ratios[0]!);

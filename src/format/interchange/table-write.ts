@@ -9,14 +9,13 @@
  *
  * Relationships are columns by their own names; those with more than one id in a row are lists.
  */
-import { halfToNumber } from "../../bytes/half.js";
 import type { Json } from "../../bytes/json.js";
 import { I64, U64 } from "../../bytes/u64.js";
 import { Unsupported } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Batch, Columns } from "../../model/vectors.js";
-import { absentColumn, pick } from "../../query/columns.js";
+import { absentColumn, pick, widened } from "../../query/columns.js";
 import type { FileData } from "./types.js";
 
 export interface TableRows {
@@ -267,7 +266,7 @@ function axisColumn(name: string, positions: Batch["positions"], first: number, 
 
 /** A column of the table: codes as their texts, float16 as float32. */
 function plain(column: Column | undefined, info: AttributeInfo, name: string, rows: number): Column {
-  const { info: own, values } = column ?? absentColumn(info, rows);
+  const { info: own, values } = widened(column ?? absentColumn(info, rows));
   const { categories, dtype } = own;
   if (categories !== undefined)
     return {
@@ -275,11 +274,7 @@ function plain(column: Column | undefined, info: AttributeInfo, name: string, ro
       values: Array.from({ length: values.length }, (_, at) => categories[Number(values[at])] ?? ""),
     };
   if (TEXTS.includes(dtype.kind)) return { info: { ...own, name, dtype: { kind: "string" } }, values };
-  if (dtype.kind !== "float" || dtype.size > 2) return { info: { ...own, name }, values };
-  return {
-    info: { ...own, name, dtype: { ...dtype, size: 4 } },
-    values: Float32Array.from(values as Uint16Array, halfToNumber),
-  };
+  return { info: { ...own, name }, values };
 }
 
 /** What points are related to: 2^64 − 1 is nothing. */
