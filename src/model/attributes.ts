@@ -18,6 +18,10 @@ export interface AttributeInfo {
   readonly categories?: readonly string[] | undefined;
 }
 
+/** What is lost of an attribute where units have no place: a sentence, or none. */
+export const lostUnit = ({ name, unit }: AttributeInfo): string[] =>
+  unit === undefined || unit === "" ? [] : [`the unit ${unit} of ${name}, of which only the numbers are kept`];
+
 /** The values of an attribute, `channels` of them for each row. Bool is 0 and 1, float16 its bits. */
 export interface Column {
   readonly info: AttributeInfo;

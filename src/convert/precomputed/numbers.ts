@@ -7,7 +7,7 @@ import { halfToNumber } from "../../bytes/half.js";
 import { isBig } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { NUMBER_TYPES, type NumberType, numberDtype } from "../../format/precomputed/info.js";
-import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { type AttributeInfo, type Column, lostUnit } from "../../model/attributes.js";
 import { typed } from "../../model/elements.js";
 import { inRatio, inverse, type Ratio } from "../../space/units.js";
 
@@ -38,13 +38,15 @@ export interface FieldRules {
   /** How many channels a field may have; those of an attribute with more are fields of their own. */
   widthOf(info: AttributeInfo): number;
   readonly type?: NumberType | undefined;
+  /** Whether it is known what the numbers of such an attribute count in the target. */
+  isCounted?(info: AttributeInfo): boolean;
 }
 
 /** The fields for some attributes; others are reported, and so are new names. `codes` has those of texts. */
 export function fieldsOf(
   infos: readonly AttributeInfo[],
   what: string,
-  { clean, widthOf, type: only }: FieldRules,
+  { clean, widthOf, type: only, isCounted }: FieldRules,
   lose: (sentence: string) => void,
   {
     codes = new Map(),
@@ -67,6 +69,7 @@ export function fieldsOf(
           .map((text, code) => `${code} is ${text}`)
           .join(", ")}${categories.length > 8 ? " …" : ""}`,
       );
+    for (const loss of isCounted?.(info) === true ? [] : lostUnit(info)) lose(loss);
     const width = widthOf(info);
     const single = width >= channels;
     for (let first = 0; first < channels; first += single ? channels : 1) {

@@ -127,6 +127,29 @@ describe("space", () => {
     expect(single.report.losses.join()).not.toContain("rounded");
   });
 
+  it("units of other measures are told, and refused where nothing may be lost", async () => {
+    const f4 = { kind: "float", size: 4, endian: "little" } as const;
+    const timed = (name: string) => ({ ...info(name, f4), unit: "ms" });
+    const lossesOf = async (geometry: "skeletons" | "points" | "lines") => {
+      const batch = scene(geometry, 1);
+      const vertices = batch.positions.length / 3;
+      const source = await (
+        await stored(geometry, {
+          ...batch,
+          vertexColumns: columnsOf([timed("delay"), new Float32Array(vertices)]),
+          objectColumns: columnsOf([timed("onset"), new Float32Array(batch.ids?.length ?? 0)]),
+        })
+      ).commit();
+      const { report } = await published(source);
+      await expect(convertToPrecomputed(source, memoryStore(), at, { strict: true })).rejects.toThrow("nothing may be");
+      return report.losses.filter((loss) => loss.includes("the unit")).map((loss) => loss.replace(/^.*?: /, ""));
+    };
+    const told = (name: string): string => `the unit ms of ${name}, of which only the numbers are kept`;
+    expect(await lossesOf("skeletons")).toEqual([told("delay"), told("onset")]);
+    expect(await lossesOf("points")).toEqual([told("delay"), told("onset")]);
+    expect(await lossesOf("lines")).toEqual([told("onset")]); // those of vertices are lost themselves
+  });
+
   it("two axes, without units", async () => {
     const flat = scene("graph", 1, 6, 2);
     const source = await (await stored("graph", flat, { axes: undefined, dims: 2 })).commit();

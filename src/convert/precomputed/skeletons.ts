@@ -79,12 +79,17 @@ export function skeletonFields(publication: Publication, transform: readonly num
   const { schema, options, lose, note } = publication;
   const widthOf = ({ channels }: AttributeInfo): number => (channels <= 4 ? channels : 1); // what a shader can take
   const type = options.keepTypes === true ? undefined : "float32";
-  const fields = fieldsOf(schema.vertex, "vertex", { clean, widthOf, type }, lose);
+  const isCounted = (info: AttributeInfo): boolean => lengthOf(info) !== undefined;
+  const fields = fieldsOf(schema.vertex, "vertex", { clean, widthOf, type, isCounted }, lose);
   for (const { info, first } of type === undefined ? [] : fields)
     if (first === 0 && info.dtype.kind !== "float")
       note(`${info.name} of vertices is float32 now, which is all that Neuroglancer draws`);
   return fields.map((field) => ({ ...field, ratio: toNanometres(field, transform, publication) }));
 }
+
+/** What a length is in nanometres; undefined of what is none. */
+const lengthOf = ({ unit, categories }: AttributeInfo): Ratio | undefined =>
+  categories === undefined ? ratioOf(unit, NANOMETER) : undefined;
 
 /** Of an attribute with a unit of length; a radius without one counts what coordinates do. */
 function toNanometres(
@@ -92,8 +97,8 @@ function toNanometres(
   transform: readonly number[],
   { source, lose, note }: Publication,
 ): Ratio | undefined {
-  const { name, unit, categories } = info;
-  const ratio = categories === undefined ? ratioOf(unit, NANOMETER) : undefined;
+  const { name, unit } = info;
+  const ratio = lengthOf(info);
   if (ratio !== undefined && name !== RADIUS && first === 0)
     lose(`the unit ${unit} of ${name}: skeletons have none, and its numbers are nanometres`);
   if (ratio !== undefined || name !== RADIUS) return ratio;

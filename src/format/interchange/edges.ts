@@ -9,6 +9,7 @@
 
 import { Corrupt } from "../../errors.js";
 import { withLimits } from "../../limits.js";
+import { lostUnit } from "../../model/attributes.js";
 import { widened } from "../../query/columns.js";
 import { Key } from "../../store/key.js";
 import type { Sink } from "../../store/types.js";
@@ -105,7 +106,8 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
   const losses = lossesOf(data, "an edge list", KINDS, [], AS_GRAPH);
   const kept: string[] = Object.values(NAMES);
   for (const { name } of data.schema.vertex) if (!kept.includes(name)) losses.add(`the vertex attribute ${name}`);
-  for (const { name } of data.schema.link) if (name !== "weight") losses.add(`the link attribute ${name}`);
+  for (const info of data.schema.link)
+    for (const loss of info.name === "weight" ? lostUnit(info) : [`the link attribute ${info.name}`]) losses.add(loss);
   const text = textSink(sink);
   const aside = spoolIn(options.scratch);
   const edges = textSink({ write: (bytes) => aside.write(bytes) });

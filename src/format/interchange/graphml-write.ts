@@ -1,6 +1,6 @@
 /** A graph as GraphML: first all keys and nodes, then the edges, which are put aside meanwhile. */
 import { shortest } from "../../bytes/shortest.js";
-import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { type AttributeInfo, type Column, lostUnit } from "../../model/attributes.js";
 import type { Batch, Columns } from "../../model/vectors.js";
 import { widened } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
@@ -117,6 +117,7 @@ function keysOf(infos: readonly AttributeInfo[], losses: Set<string>): KeyOf[] {
       losses.add(`the attribute ${info.name}, whose type GraphML does not have`);
       return [];
     }
+    for (const loss of lostUnit(info)) losses.add(loss);
     if (channels > 1)
       losses.add(`that the ${channels} numbers of ${info.name} are one value: GraphML has them as data of their own`);
     const title = (channel: number): string =>

@@ -1,5 +1,6 @@
 /** Writes STL, binary or as text. */
 import { encodeUtf8 } from "../../bytes/text.js";
+import { lostUnit } from "../../model/attributes.js";
 import type { Batch, Positions } from "../../model/vectors.js";
 import { widened } from "../../query/columns.js";
 import type { Sink } from "../../store/types.js";
@@ -11,11 +12,11 @@ export async function writeStl(sink: Sink, data: FileData, options: WriteFileOpt
   const { schema } = data;
   const text = options.ascii === true;
   const losses = lossesOf(data, "STL", ["mesh"], text ? ["object"] : []);
+  const held = schema.link.filter(({ name }) => name === "normal" || (!text && name === "attribute"));
+  for (const loss of held.flatMap(lostUnit)) losses.add(loss);
   const left = [
     ...schema.vertex.map(({ name }) => name),
-    ...schema.link
-      .filter(({ name }) => name !== "normal" && (text || name !== "attribute"))
-      .map(({ name }) => `link.${name}`),
+    ...schema.link.filter((info) => !held.includes(info)).map(({ name }) => `link.${name}`),
     ...(text ? schema.object.filter(({ name }) => name !== "name").map(({ name }) => `object.${name}`) : []),
   ];
   if (left.length > 0) losses.add(`STL has no place for ${left.join(", ")}`);

@@ -2,7 +2,7 @@
 import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
-import type { AttributeInfo } from "../../model/attributes.js";
+import { type AttributeInfo, lostUnit } from "../../model/attributes.js";
 import type { Batch, Columns, Domain, Geometry, Positions } from "../../model/vectors.js";
 import { absentColumn, widened } from "../../query/columns.js";
 import type { FileData, WriteFileOptions } from "./types.js";
@@ -60,6 +60,7 @@ export function lanes(list: readonly AttributeInfo[], losses: Set<string>, big: 
       losses.add(`the attribute ${told} is of type ${dtype.kind}, which the file cannot hold`);
       return [];
     }
+    for (const loss of lostUnit(info)) losses.add(loss);
     if (info.categories !== undefined) losses.add(`the names of the categories of ${told} are numbers in the file`);
     const own: NumericType = dtype.kind === "bool" ? { kind: "uint", size: 1, endian: "little" } : dtype;
     const double = own.size === 8 && own.kind !== "float" && !big;

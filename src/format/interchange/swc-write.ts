@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, parseJson } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { InvalidInput, Unsupported } from "../../errors.js";
 import { defaultLimits } from "../../limits.js";
-import type { Column } from "../../model/attributes.js";
+import { type Column, lostUnit } from "../../model/attributes.js";
 import type { Batch } from "../../model/vectors.js";
 import { widened } from "../../query/columns.js";
 import { inRatio, type Ratio, ratioOf } from "../../space/units.js";
@@ -87,7 +87,10 @@ function lossesOf({ schema, crs, geometry }: FileData, tree: Batch | undefined):
   return [
     ...(geometry === "skeletons" ? [] : [`that these are ${geometry}: SWC is read as skeletons`]),
     ...(tree === undefined ? ["the object, which has no nodes: SWC has no word for that"] : []),
-    ...schema.vertex.filter(({ name }) => !own.includes(name)).map(({ name }) => `the vertex attribute ${name}`),
+    ...schema.vertex.flatMap((info) => {
+      if (!own.includes(info.name)) return [`the vertex attribute ${info.name}`];
+      return info.name === RADIUS.name && ratioOf(info.unit, RADIUS.unit) !== undefined ? [] : lostUnit(info);
+    }),
     ...(["link", "fragment", "object"] as const).flatMap((domain) =>
       schema[domain].filter(({ name }) => !KEPT.includes(name)).map(({ name }) => `the ${domain} attribute ${name}`),
     ),

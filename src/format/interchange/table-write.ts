@@ -12,7 +12,7 @@
 import type { Json } from "../../bytes/json.js";
 import { I64, U64 } from "../../bytes/u64.js";
 import { Unsupported } from "../../errors.js";
-import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { type AttributeInfo, type Column, lostUnit } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Batch, Columns } from "../../model/vectors.js";
 import { absentColumn, pick, widened } from "../../query/columns.js";
@@ -139,6 +139,7 @@ function maker(
       });
   const vertex = seen(schema.vertex, first?.vertexColumns, "vertex");
   const object = seen(schema.object, first?.objectColumns, "object");
+  losses.push(...[...vertex, ...object].flatMap(lostUnit));
   for (const { name } of schema.link) losses.push(`the attribute ${name} of links`);
   const names = axes.map(({ name }) => name);
   const hasObjects = first === undefined ? geometry !== "points" : first.ids.length > 0;

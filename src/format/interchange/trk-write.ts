@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { swapBytes } from "../../bytes/swap.js";
 import { Unsupported } from "../../errors.js";
-import type { AttributeInfo } from "../../model/attributes.js";
+import { type AttributeInfo, lostUnit } from "../../model/attributes.js";
 import type { Sink } from "../../store/types.js";
 import { lettersOf, nearestOrientation, voxelSizes } from "./orientation.js";
 import { spoolIn } from "./spool.js";
@@ -99,6 +99,7 @@ function held(all: readonly AttributeInfo[], before: readonly string[], rest: st
         losses.tell(
           `the name ${info.name}, which is too long or has letters that a TRK has not: it is ${slot.split("\0")[0]}`,
         );
+      for (const loss of lostUnit(info)) losses.tell(loss);
       infos.push(info);
       slots.push(slot);
     }

@@ -5,7 +5,7 @@ import { type JsonObject, stringifyJson } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
 import { bytesOf } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
-import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { type AttributeInfo, type Column, lostUnit } from "../../model/attributes.js";
 import type { Columns, Positions } from "../../model/vectors.js";
 import { absentColumn, padded, pick } from "../../query/columns.js";
 import { Key } from "../../store/key.js";
@@ -75,9 +75,9 @@ export async function writeTrx(sink: Sink, data: FileData, options: WriteFileOpt
 }
 
 function isHeld(info: AttributeInfo, losses: Losses): boolean {
-  if (isNumeric(info)) return true;
-  losses.tell(`the attribute ${info.name}, which is no number`);
-  return false;
+  const isHeld = isNumeric(info);
+  for (const loss of isHeld ? lostUnit(info) : [`the attribute ${info.name}, which is no number`]) losses.tell(loss);
+  return isHeld;
 }
 
 /** The name of an attribute as the name of a file, which dots and slashes would end. */

@@ -6,7 +6,7 @@ import { concat } from "../../bytes/concat.js";
 import { bytesOf } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { LimitExceeded, Unsupported } from "../../errors.js";
-import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { type AttributeInfo, type Column, lostUnit } from "../../model/attributes.js";
 import type { Positions } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
 import type { FileData, FileFormat, FileReport, WriteFileOptions } from "../interchange/types.js";
@@ -47,6 +47,7 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
   }
   if (objects > 0) losses.push("which points belong to which object");
   const { snapshot, type = "PartType1" } = (data.dataset ?? {}) as Partial<SnapshotDataset>;
+  if (snapshot === undefined) losses.push(...fields.flatMap(lostUnit)); // that of a snapshot goes along
   const columns = new Map(fields.map((info, i): [string, Column] => [info.name, { info, values: joined(values[i]!) }]));
   const particles = { type, positions: joined(positions!) as Positions, columns };
   await sink.write(await encodeSnapshot([particles], snapshot));
