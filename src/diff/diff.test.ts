@@ -237,6 +237,25 @@ describe("besides", () => {
       ),
     ).toEqual([]);
   });
+  it("a time is no length, whatever the numbers are", async () => {
+    const batch = scene("skeletons", 3);
+    const values = new Float32Array(batch.positions.length / 3);
+    const withUnit = (unit?: string) =>
+      stored("skeletons", { ...batch, vertexColumns: columnsOf([{ ...info("delay", float), unit }, values]) });
+    const [time, length, none] = [await withUnit("ms"), await withUnit("nm"), await withUnit()];
+    const report = await diffDatasets(time, length);
+    expect(report.equal).toBe(false);
+    expect(report.differences.map(({ kind, message }) => [kind, message])).toEqual([
+      ["attributes", "vertex attribute delay has the unit ms in the first, nm in the second"],
+    ]);
+    const one = await diffDatasets(time, none);
+    expect(one).toMatchObject({ equal: true });
+    expect(one.notes).toEqual([
+      "vertex attribute delay is float32 in ms in the first, float32 without a unit in the second",
+    ]);
+    expect((await diffDatasets(time, await withUnit("millisecond"))).notes).toEqual([]);
+  });
+
   it("lengths in other units are compared as lengths", async () => {
     const batch = scene("skeletons", 3);
     const count = batch.positions.length / 3;

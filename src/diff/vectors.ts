@@ -152,6 +152,13 @@ function sharedNames(
           () => `${info.name} has ${info.channels} values in the first, ${other.channels} in the second`,
         );
       else {
+        if (measuresDiffer(info, other))
+          findings.tell(
+            "attributes",
+            where,
+            () =>
+              `${domain} attribute ${info.name} has the unit ${info.unit} in the first, ${other.unit} in the second`,
+          );
         const [own, its] = differing(info, other);
         if (own !== its)
           findings.notes.add(`${domain} attribute ${info.name} is ${own} in the first, ${its} in the second`);
@@ -171,11 +178,18 @@ function sharedNames(
   };
 }
 
+/** Whether they count what cannot be the same, such as ms and nm; what nobody knows is only told. */
+function measuresDiffer(a: AttributeInfo, b: AttributeInfo): boolean {
+  const [own, its] = [measureOf(a.unit), measureOf(b.unit)];
+  return own !== undefined && its !== undefined && own.unit !== its.unit;
+}
+
 /** The type of each; and its unit, where those are others. */
 function differing(a: AttributeInfo, b: AttributeInfo): readonly [string, string] {
   const ratio = ratioOf(a.unit, b.unit);
+  const isSame = a.unit === b.unit || (ratio !== undefined && ratio.times === ratio.per) || measuresDiffer(a, b);
   const told = (info: AttributeInfo): string =>
-    ratio === undefined || ratio.times === ratio.per ? typeText(info) : `${typeText(info)} in ${info.unit}`;
+    isSame ? typeText(info) : `${typeText(info)} ${info.unit ? `in ${info.unit}` : "without a unit"}`;
   return [told(a), told(b)];
 }
 
