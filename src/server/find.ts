@@ -19,7 +19,8 @@ export interface Found {
 }
 
 const MOST_UNPACKED = 64 << 20; // a chunk of a volume has a few megabytes
-/** They are in memory until they have been sent: so many at once, whoever reads slowly. */
+const SMALL = 1 << 20;
+/** Larger ones are in memory until they have been sent: so many at once, whoever reads slowly. */
 const takeUnpacked = turns(8);
 
 const tag = (version: string | undefined, suffix = ""): string | undefined =>
@@ -80,6 +81,7 @@ async function unpacked(packed: OpenValue): Promise<OpenValue> {
     const [bytes] = await packed.read([{ offset: 0, length: packed.size }]);
     const limits = { ...defaultLimits, chunkBytes: MOST_UNPACKED };
     const content = gzipWith(await loadDeflate()).decompress(bytes!, undefined, limits);
+    if (content.length <= SMALL) leave(); // nobody waits for those who read these slowly
     return {
       size: content.length,
       version: packed.version,
