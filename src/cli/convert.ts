@@ -59,7 +59,11 @@ const options = {
     value: "FORMAT",
   },
   "format-version": choice(["0.9.2", "0.7.0"] as const, "zarr-vectors: the version (default 0.9.2)"),
-  chunk: value("SHAPE", "shape of the chunks, such as 64,64,64 (default: as in the source)", sizes),
+  chunk: value(
+    "SHAPE",
+    "shape of the chunks, such as 64,64,64; of geometry also one size for all axes (default: as in the source)",
+    sizes,
+  ),
   shard: value("SHAPE", "zarr3, zarr-vectors 0.9.2: put the chunks into shards of this shape", shape),
   dtype: choice(
     ["float16", "float32", "float64"] as const,

@@ -51,6 +51,29 @@ describe("a file", () => {
     expect((await diff(at("a.copc.laz"), at("b.csv"), { ignore: ["levels"] })).differences).toEqual([]);
   });
 
+  it("tells of the units of axes that it cannot hold", async () => {
+    writeFileSync(at("a.swc"), neuron(10));
+    await convert(at("a.swc"), at("a.zv"));
+    for (const target of ["b.graphml", "b.csv", "b.npy"]) {
+      const { losses } = await convert(at("a.zv"), at(target));
+      expect(losses).toContainEqual(expect.stringMatching(/the unit micrometer of x, y, z, of which only the numbers/));
+      await expect(convert(at("a.zv"), at(`strict-${target}`), { strict: true })).rejects.toThrow("would be lost");
+      expect(existsSync(at(`strict-${target}`))).toBe(false);
+    }
+    expect((await convert(at("a.zv"), at("b.swc"))).losses).toEqual([]);
+    writeFileSync(at("p.csv"), "x,y,z\n1,2,3\n");
+    await convert(at("p.csv"), at("p.zv"), { table: { units: "furlong" } });
+    expect((await convert(at("p.zv"), at("p.csv2"), { to: "csv" })).losses).toEqual([
+      expect.stringMatching(/the unit furlong of x, y, z, of which only the numbers are kept/),
+    ]);
+    writeFileSync(at("l.csv"), "x0,y0,z0,x1,y1,z1\n1,2,3,4,5,6\n");
+    const ends = { start: ["x0", "y0", "z0"], end: ["x1", "y1", "z1"] };
+    await convert(at("l.csv"), at("l.zv"), { table: { kind: "line", ...ends, units: "furlong" } });
+    expect((await convert(at("l.zv"), at("l.trk"))).losses).toContainEqual(
+      expect.stringMatching(/the unit furlong of x, y, z, which is taken for millimeter/),
+    );
+  });
+
   it("is not replaced, and not begun where something would be lost", async () => {
     writeFileSync(at("a.swc"), neuron(10));
     await expect(convert(at("a.swc"), at("a.swc"))).rejects.toThrow("is already there");

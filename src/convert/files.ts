@@ -1,6 +1,7 @@
 /** Geometry becomes a file of other software: which kind, where to, and how its writer is called. */
 import { Conflict, Unsupported } from "../errors.js";
 import { refusePacked, type Target, targetNamed, targets } from "../format/interchange/kinds.js";
+import { lostUnits } from "../format/interchange/lost-units.js";
 import type { WriteFileOptions } from "../format/interchange/types.js";
 import type { Batch, SelectOptions } from "../model/vectors.js";
 import { Key } from "../store/key.js";
@@ -59,6 +60,7 @@ export async function convertToFile(
     const groups = file.holdsGroups === true ? 0 : (await feed.groups()).members.length;
     const told = [
       ...report.losses,
+      ...(file.units === true ? [] : lostUnits(feed.axes, file.units)),
       ...(empty === 0 ? [] : [`${empty} objects without vertices`]),
       ...(groups === 0 ? [] : [`its groups, ${groups} of them`]),
     ];

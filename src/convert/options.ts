@@ -144,8 +144,9 @@ export function vectorOptions(
       where,
       ...(/\.npy(\.gz)?$/i.test(where) && { hint: "As an array: --as npy-array." }),
     });
-  const { shardShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
-  return { ...rest, sharding: shardShape };
+  const { shardShape, chunkShape, ...rest } = withoutPublishing(options, `${where} cannot become Zarr Vectors`);
+  const one = Array.isArray(chunkShape) && chunkShape.length === 1; // for all axes
+  return { ...rest, chunkShape: one ? chunkShape[0] : chunkShape, sharding: shardShape };
 }
 
 /** The options without those of precomputed data, which nobody may have given. */

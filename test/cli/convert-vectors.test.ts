@@ -57,6 +57,12 @@ describe("convert, of geometry", () => {
     expect(JSON.parse(stdout).losses).toEqual([expect.stringMatching(/links from level to level/)]);
   });
 
+  it("takes one size of chunks for all axes", async () => {
+    const out = join(folder, "cubes.zarrvectors");
+    expect((await octavo(["convert", store("v0.9.2/lines_3d"), out, "--chunk", "20"])).code).toBe(0);
+    expect((await infoOf(out)).levels[0].chunkShape).toEqual([20, 20, 20]);
+  });
+
   it("says what would happen, and writes nothing", async () => {
     const out = join(folder, "dry.zarrvectors");
     const { code, stdout } = await octavo(["convert", store("v0.9.2/pyramid_points"), out, "--dry-run"]);

@@ -27,7 +27,7 @@ import { columns, surfaceContent } from "./surface.js";
 import { asFloat32, batchesOf, lossesOf, tellBatch, tellOne } from "./surface-write.js";
 import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
 
-export const file: FileFormat = { open, write };
+export const file: FileFormat = { units: "millimeter", open, write };
 
 const LONGEST = 1 << 16; // bytes of who made it
 

@@ -29,7 +29,7 @@ import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 import { textArray } from "./vtp-arrays.js";
 import { XmlReader } from "./xml.js";
 
-export const file: FileFormat = { open, write: writeGifti };
+export const file: FileFormat = { units: "millimeter", open, write: writeGifti };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const limits = withLimits(options.limits);

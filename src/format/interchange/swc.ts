@@ -33,6 +33,7 @@ export const RADIUS: AttributeInfo = { ...attribute("radius", "float", 8, "of th
 const schema: Schema = { vertex: [NODE, TYPE, RADIUS], link: [], fragment: [], object: [], group: [] };
 
 export const file: FileFormat = {
+  units: "micrometer",
   async open(input, { limits, signal, onBad }) {
     const bytes = await whole(input, withLimits(limits).chunkBytes, { signal });
     let tree: Tree | undefined;

@@ -27,7 +27,7 @@ import { STREAMLINES, Stretches, schemaOf } from "./streamlines.js";
 import { fieldOf, MAGIC, writeTck } from "./tck-write.js";
 import type { FileContent, FileFormat, FileSample, OpenFileOptions, PieceIndex, SampleSize } from "./types.js";
 
-export const file: FileFormat = { holdsEmpty: true, open: openTck, write: writeTck };
+export const file: FileFormat = { holdsEmpty: true, units: "millimeter", open: openTck, write: writeTck };
 
 export interface TckType {
   readonly size: 4 | 8;

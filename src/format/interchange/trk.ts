@@ -24,7 +24,7 @@ import { forward } from "./trk-space.js";
 import { writeTrk } from "./trk-write.js";
 import type { FileContent, FileFormat, FileSample, OpenFileOptions, PieceIndex, SampleSize } from "./types.js";
 
-export const file: FileFormat = { holdsEmpty: true, open: openTrk, write: writeTrk };
+export const file: FileFormat = { holdsEmpty: true, units: "millimeter", open: openTrk, write: writeTrk };
 
 async function openTrk(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const { where } = input;

@@ -29,7 +29,13 @@ import { indexTrx } from "./trx-index.js";
 import { typeName, writeTrx } from "./trx-write.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
-export const file: FileFormat = { holdsEmpty: true, holdsGroups: true, open: openTrx, write: writeTrx };
+export const file: FileFormat = {
+  holdsEmpty: true,
+  units: "millimeter",
+  holdsGroups: true,
+  open: openTrx,
+  write: writeTrx,
+};
 
 /** One of its arrays. */
 export interface TrxArray {

@@ -28,6 +28,8 @@ export interface FileFormat {
   readonly holdsEmpty?: true | undefined;
   /** Groups of objects are in the file as well. */
   readonly holdsGroups?: true | undefined;
+  /** Units of axes: the one that all such files are in, to which others are brought, or true where `write` tells what is lost of them. */
+  readonly units?: string | true | undefined;
   /** Reads what must be known before everything else: the header, where there is one. */
   open(file: InputFile, options: OpenFileOptions): Promise<FileContent>;
   /** Writes all of it; what the file cannot hold is told, nothing is left out in silence. */

@@ -9,12 +9,13 @@ import { LimitExceeded, Unsupported } from "../../errors.js";
 import { type AttributeInfo, type Column, lostUnit } from "../../model/attributes.js";
 import type { Positions } from "../../model/vectors.js";
 import type { Sink } from "../../store/types.js";
+import { lostUnits } from "../interchange/lost-units.js";
 import type { FileData, FileFormat, FileReport, WriteFileOptions } from "../interchange/types.js";
 import type { SnapshotDataset } from "./dataset.js";
 import { WHOLE_BYTES } from "./hdf5-source.js";
 import { encodeSnapshot, isField } from "./write.js";
 
-export const file: Pick<FileFormat, "write"> = { write };
+export const file: Pick<FileFormat, "units" | "write"> = { units: true, write };
 
 async function write(sink: Sink, data: FileData, options: WriteFileOptions): Promise<FileReport> {
   const { url, geometry, axes, schema } = data;
@@ -47,7 +48,7 @@ async function write(sink: Sink, data: FileData, options: WriteFileOptions): Pro
   }
   if (objects > 0) losses.push("which points belong to which object");
   const { snapshot, type = "PartType1" } = (data.dataset ?? {}) as Partial<SnapshotDataset>;
-  if (snapshot === undefined) losses.push(...fields.flatMap(lostUnit)); // that of a snapshot goes along
+  if (snapshot === undefined) losses.push(...lostUnits(axes), ...fields.flatMap(lostUnit)); // those of a snapshot go along
   const columns = new Map(fields.map((info, i): [string, Column] => [info.name, { info, values: joined(values[i]!) }]));
   const particles = { type, positions: joined(positions!) as Positions, columns };
   await sink.write(await encodeSnapshot([particles], snapshot));
