@@ -172,9 +172,9 @@ function rowText(tree: Batch, axes: FileData["axes"], style: JsonObject) {
   const ratios = axes.map(({ unit }) => ratioOf(unit, RADIUS.unit) ?? AS_IT_IS);
   const coordinates = ratios.map((ratio, axis) => numberText(tree.positions, decimals[axis], ratio));
   const [type, radius] = [TYPE, RADIUS].map(({ name }) => widened(tree.vertexColumns.get(name)));
-  // A radius without a unit counts what coordinates do.
-  const radiusText =
-    radius && numberText(radius.values, decimals[3], ratioOf(radius.info.unit, RADIUS.unit) ?? ratios[0]!);
+  // A radius without a unit counts what coordinates do; one whose unit is no length keeps its numbers.
+  const unit = radius?.info.unit ?? axes[0]!.unit;
+  const radiusText = radius && numberText(radius.values, decimals[3], ratioOf(unit, RADIUS.unit) ?? AS_IT_IS);
   return (vertex: number, number: number, parent: number): string =>
     before +
     [

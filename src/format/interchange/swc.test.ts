@@ -176,6 +176,7 @@ describe("an SWC file", () => {
       ["nm", "1 1 0.0105 -0.002 0.00325 0.0045 -1"],
       ["mm", "1 1 0.0105 -0.002 0.00325 4500 -1"],
       [undefined, "1 1 0.0105 -0.002 0.00325 0.0045 -1"], // as coordinates
+      ["pixel", "1 1 0.0105 -0.002 0.00325 4.5 -1"], // which is no length
     ] as const) {
       const column = { ...radius, info: { ...radius.info, unit } };
       const vertexColumns = new Map([...batch.vertexColumns, ["radius", column] as const]);
