@@ -357,6 +357,29 @@ describe("besides", () => {
     expect(await found(await joined(0, 1), await joined(0, 1, 0, 1))).toEqual(["links"]);
   });
 
+  it("links between objects are the same within a tolerance, and in other units", async () => {
+    const joined = (x: number, unit: string | undefined, ...values: number[]) =>
+      stored("graph", {
+        positions: Float64Array.of(x, 0, 0, 1, 1, 1, 2, 2, 2),
+        parts: Uint32Array.of(0, 1, 2, 3),
+        objects: Int32Array.of(0, 1, 2),
+        ids: BigInt64Array.of(1n, 2n, 3n),
+        links: {
+          width: 2,
+          ends: Uint32Array.of(0, 1, 0, 2, 0, 2),
+          columns: columnsOf([{ ...info("length", float), unit }, Float32Array.from(values)]),
+        },
+      });
+    const one = await joined(0, "nm", 1100, 2200, 3300);
+    expect(await found(one, await joined(0, "nm", 1100, 3300, 2200))).toEqual([]);
+    expect(await found(one, await joined(0, "nm", 1100, 2200, 2200))).toEqual(["links"]);
+    expect(await found(one, await joined(0.25, "nm", 1100, 2200, 3300), { tolerance: 0.3 })).toEqual([]);
+    expect(await found(one, await joined(0.25, "nm", 1100, 2200, 2200), { tolerance: 0.3 })).toEqual(["links"]);
+    expect(await found(one, await joined(0, "um", 1.1, 3.3, 2.2))).toEqual([]);
+    expect(await found(one, await joined(0, "um", 1.1, 3.3, 2.3))).toEqual(["links"]);
+    expect(await found(one, await joined(0.25, "nm", 1100, 2200, 3300), { tolerance: 0.2 })).toContain("positions");
+  });
+
   it("numbers in elements are compared as such, and times by what they count", async () => {
     const of = async (dtype: DataType, values: Float64Array | BigInt64Array): Promise<ArrayDataset> => {
       const shape = [1];

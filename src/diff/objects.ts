@@ -60,30 +60,6 @@ export function thingsIn(batch: Batch, scale: readonly number[]): Map<number, Th
   );
 }
 
-/** Links between objects of a batch: what each joins, whose, and what it carries, in words that are the same for the same link. */
-export function linksBetween(
-  { positions, dims, parts, objects, ids, links }: Batch,
-  { scale }: { scale: readonly number[] },
-  names: readonly string[],
-): string[] {
-  if (links === undefined) return [];
-  const owner = new Int32Array(positions.length / dims);
-  for (let part = 0; part < objects.length; part++) owner.fill(objects[part]!, parts[part]!, parts[part + 1]!);
-  const { width, ends, columns } = links;
-  const texts = names.map((name) => rowText(columns.get(name)!));
-  const found: string[] = [];
-  for (let link = 0; link < ends.length / width; link++) {
-    const own = Array.from(ends.subarray(link * width, (link + 1) * width));
-    if (own.every((end) => owner[end] === owner[own[0]!])) continue;
-    const told = own.map((end) => {
-      const place = scale.map((factor, axis) => positions[end * dims + axis]! * factor);
-      return `${owner[end]! < 0 ? "" : ids[owner[end]!]} (${place.join(", ")})`;
-    });
-    found.push(`${told.join(" – ")} ${texts.map((text) => text(link)).join(" ")}`.trimEnd());
-  }
-  return found;
-}
-
 export interface Comparing {
   readonly findings: Findings;
   readonly tolerance: number;

@@ -7,8 +7,9 @@ import type { ReadOptions } from "../model/dataset.js";
 import type { LevelSource } from "../model/source.js";
 import type { Batch, Domain, Geometry, Parametric, Query, Schema, VectorDataset } from "../model/vectors.js";
 import { measureOf, ratioOf } from "../space/units.js";
+import { addLinks, type LinkBetween, unmatched } from "./between.js";
 import { type Cloud, compareClouds } from "./cloud.js";
-import { type Comparing, compareRows, compareThings, linksBetween, type Thing, thingsIn } from "./objects.js";
+import { type Comparing, compareRows, compareThings, type Thing, thingsIn } from "./objects.js";
 import { areSingle, asPoints, hasObjects, schemaAsPoints } from "./points.js";
 import type { Findings } from "./report.js";
 import { inUnits, rescalings } from "./units.js";
@@ -226,10 +227,10 @@ const TOGETHER = 4096; // objects that are asked for together
 async function diffObjects(a: Side, b: Side, pairs: Pairs, how: Comparing, options: VectorDiffOptions): Promise<void> {
   const { findings } = how;
   const partner = new Map(pairs);
-  const between = { first: [] as string[], second: [] as string[] };
+  const [own, its]: [LinkBetween[], LinkBetween[]] = [[], []]; // links between objects
   let done = 0;
   for await (const batch of batchesOf(a, {}, options)) {
-    between.first.push(...linksBetween(batch, a, how.names.link));
+    addLinks(own, batch, a, how);
     if (batch.repeats === true) continue;
     await diffBatch(a, batch, b, partner, how, options);
     done += batch.ids.length;
@@ -241,14 +242,11 @@ async function diffObjects(a: Side, b: Side, pairs: Pairs, how: Comparing, optio
     for await (const batch of batchesOf(a, { object: left.slice(from, from + TOGETHER) }, options))
       await diffBatch(a, batch, b, partner, how, options);
   if ((await sourceOf(b, options)).linkWidth > 0 && !options.ignore.has("ids")) {
-    for await (const batch of batchesOf(b, {}, options)) between.second.push(...linksBetween(batch, b, how.names.link));
-    for (const [which, links, others] of [
-      ["first", between.first, tallied(between.second)],
-      ["second", between.second, tallied(between.first)],
-    ] as const)
-      for (const [link, times] of tallied(links))
-        if (times > (others.get(link) ?? 0))
-          findings.tell("links", `level ${a.level}, between objects`, () => `only the ${which} joins ${link}`);
+    for await (const batch of batchesOf(b, {}, options)) addLinks(its, batch, b, how);
+    const lost = unmatched(own, its, how);
+    for (const which of ["first", "second"] as const)
+      for (const link of lost[which])
+        findings.tell("links", `level ${a.level}, between objects`, () => `only the ${which} joins ${link.text}`);
   }
   const [one, two] = [await rest(a, options), await rest(b, options)];
   if (one === undefined && two === undefined) return;
@@ -256,13 +254,6 @@ async function diffObjects(a: Side, b: Side, pairs: Pairs, how: Comparing, optio
   if (one === undefined || two === undefined)
     findings.tell("objects", where, () => `only the ${one === undefined ? "second" : "first"} has such`);
   else compareThings(one, two, where, how);
-}
-
-/** How often each is there. */
-function tallied(texts: readonly string[]): Map<string, number> {
-  const times = new Map<string, number>();
-  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
-  return times;
 }
 
 const batchesOf = ({ dataset, level, geometry }: Side, query: Query, { signal, limits }: VectorDiffOptions) =>
