@@ -62,22 +62,23 @@ export async function convertPassing(
       { signal, limits, maxMemory: memory },
     );
     try {
-      const ids = new Set<bigint>();
+      let [objects, last]: [number, bigint | undefined] = [0, undefined];
       const numbered = { options, numbers: { next: 0, told: false }, lose };
       let vertices = 0;
       for await (const batch of passed.batches()) {
         signal?.throwIfAborted();
         await writer.add(batch);
-        const fresh = [...(batch.ids ?? [])].filter((id) => !ids.has(id));
+        const fresh = (batch.ids ?? []).filter((id) => id !== last);
         renumbered(numbered, fresh);
-        for (const id of fresh) ids.add(id);
+        objects += fresh.length;
+        last = batch.ids?.at(-1) ?? last;
         vertices += batch.positions.length / source.axes.length;
         onProgress?.({ done: vertices, total: passed.vertices, unit: "vertices" });
       }
       if (passed.groups !== undefined) writer.groups(passed.groups.members, passed.groups.columns);
       refuseLosses(options, losses);
       const { dataset, ...built } = await committed(writer, pyramid);
-      return { chunksCopied: 0, chunksRecoded: dataset.levels.length, vertices, objects: ids.size, losses, ...built };
+      return { chunksCopied: 0, chunksRecoded: dataset.levels.length, vertices, objects, losses, ...built };
     } catch (error) {
       await writer.abort();
       throw error;

@@ -20,6 +20,10 @@ it.each([
     await rows.add(Uint8Array.from({ length: some * width }, (_, i) => at(from + Math.floor(i / width), i % width)));
     from += some;
   }
+  const { held } = scratch;
+  await rows.end();
+  expect(scratch.held).toBeLessThanOrEqual(held);
+  expect(scratch.held).toBeLessThanOrEqual(memory / 2 + 4096);
   expect(rows.count).toBe(count);
   expect(scratch.full).toBe(memory < 1 << 30);
   for (const wanted of [

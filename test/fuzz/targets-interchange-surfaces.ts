@@ -73,6 +73,20 @@ c
 d
 `;
 
+const OLD_VTK = `# vtk DataFile Version 3.0
+t
+ASCII
+DATASET POLYDATA
+POINTS 4 double
+0 0 0 1 0 0 1 1 0 0 1 0
+LINES 2 7
+2 0 1
+3 1 2 3
+CELL_DATA 2
+SCALARS object_id vtktypeint64
+5 7
+`;
+
 /** A packed .vtp; what Octavo writes is not. */
 function vtp(): Uint8Array {
   const array = (type: string, name: string, values: Float32Array | Int32Array) => {
@@ -102,7 +116,7 @@ const texts: { readonly [name: string]: readonly Uint8Array[] } = {
   ply: [asBytes(MESH), asBytes(POINTS)],
   obj: [asBytes(OBJ)],
   stl: [asBytes(STL)],
-  vtk: [asBytes(VTK)],
+  vtk: [asBytes(VTK), asBytes(OLD_VTK)],
   vtp: [vtp()],
 };
 
@@ -141,5 +155,5 @@ async function passing(file: FileFormat, path: string, bytes: Uint8Array): Promi
 
 export const surfaceTargets: readonly Target[] = [
   ...Object.keys(modules).map((name) => target(name, "", held)),
-  ...["ply", "obj", "stl"].map((name) => target(name, " passing", passing)),
+  ...["ply", "obj", "stl", "vtk"].map((name) => target(name, " passing", passing)),
 ];

@@ -24,6 +24,29 @@ export interface InputFile {
   readonly key: Key;
 }
 
+/** Bytes by their place, of which it is known how many they are. */
+export interface ByteSource {
+  readonly size: number;
+  /** These bytes; fewer only where they end. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** A file as such; those of packed ones are counted. */
+export async function sourceOf(file: InputFile, options?: ReadOptions): Promise<ByteSource> {
+  let { size } = file;
+  if (size === undefined) {
+    size = 0;
+    for await (const bytes of file.stream(0, options)) size += bytes.length;
+  }
+  return { size, read: (offset, length) => file.read(offset, length, options) };
+}
+
+/** Bytes that are held as such. */
+export const heldSource = (bytes: Uint8Array): ByteSource => ({
+  size: bytes.length,
+  read: async (offset, length) => bytes.subarray(offset, offset + length),
+});
+
 const BLOCK = 4 << 20; // bytes that are asked for at once
 
 export async function openFile(store: Store, key: Key, options: ReadOptions = {}): Promise<InputFile> {

@@ -1,11 +1,14 @@
 /** Rows of numbers that are put aside, and asked for by their places. */
 import { bytesOf } from "../../codec/numeric.js";
+import type { NumericArray } from "../../codec/types.js";
 import type { Scratch } from "../../store/scratch.js";
 import { type ScratchRows, scratchRows } from "../../store/scratch-rows.js";
 
 /** Rows of numbers of one type. */
-export class NumberRows<T extends Float32Array | Float64Array | Uint32Array> {
+export class NumberRows<T extends NumericArray> {
   readonly channels: number;
+  /** Bytes of a row. */
+  readonly width: number;
   readonly #rows: ScratchRows;
   readonly #Type: new (
     buffer: ArrayBufferLike | number,
@@ -14,7 +17,8 @@ export class NumberRows<T extends Float32Array | Float64Array | Uint32Array> {
   constructor(Type: new (buffer: ArrayBufferLike | number) => T, channels: number, scratch: Scratch) {
     this.channels = channels;
     this.#Type = Type;
-    this.#rows = scratchRows(scratch, channels * new Type(0).BYTES_PER_ELEMENT);
+    this.width = channels * new Type(0).BYTES_PER_ELEMENT;
+    this.#rows = scratchRows(scratch, this.width);
   }
 
   get count(): number {
@@ -25,11 +29,16 @@ export class NumberRows<T extends Float32Array | Float64Array | Uint32Array> {
     await this.#rows.add(bytesOf(values));
   }
 
+  /** No more come. */
+  end(): Promise<void> {
+    return this.#rows.end();
+  }
+
   /** Rows up to that number, all with this value. */
-  async fill(count: number, value: number): Promise<void> {
+  async fill(this: NumberRows<Float32Array | Float64Array | Uint32Array>, count: number, value: number): Promise<void> {
     while (this.count < count) {
       const some = new this.#Type(this.channels * Math.min(1 << 16, count - this.count));
-      await this.add(some.fill(value) as T);
+      await this.add(some.fill(value));
     }
   }
 

@@ -4,12 +4,16 @@
  * Arrays called Normals are `normal`, TCoords `uv`, as in other files; `object_id` of lines are ids.
  */
 import type { JsonObject } from "../../bytes/json.js";
+import { isBig, type NumericType } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Corrupt } from "../../errors.js";
+import type { Column } from "../../model/attributes.js";
 import type { Columns, Positions } from "../../model/vectors.js";
 import { pick, pickRows } from "../../query/columns.js";
+import type { Ids } from "../rows/row-source.js";
 import { fan, fanNotes } from "./polygons.js";
-import { column, type Surface } from "./surface.js";
+import { column, columns, FLOAT32, FLOAT64, numeric, type Surface } from "./surface.js";
+import { room } from "./surface-write.js";
 import type { OpenFileOptions } from "./types.js";
 
 /** Cell i has the points offsets[i] up to offsets[i + 1] of `ends`. */
@@ -21,25 +25,98 @@ export interface Cells {
 export const KINDS = ["verts", "lines", "polys", "strips"] as const;
 export type CellKind = (typeof KINDS)[number];
 
-export interface PolyData {
+/** Numbers for each point or cell, under the name that they have in all files. */
+export interface PolyArray<A> {
+  readonly name: string;
+  readonly channels: number;
+  readonly values: A;
+}
+
+/** The same as Cells, in arrays of any kind. */
+export interface CellArrays<A> {
+  readonly count: number;
+  readonly offsets: A;
+  readonly ends: A;
+}
+
+/** A file, with its arrays held (as NumericArray) or put aside. */
+export interface PolyData<A> {
   readonly version: string;
-  readonly positions: Positions;
-  readonly cells: { readonly [K in CellKind]: Cells };
-  readonly pointData: Columns;
+  readonly points: number;
+  readonly positions: A;
+  readonly cells: { readonly [K in CellKind]: CellArrays<A> };
+  readonly pointData: ReadonlyMap<string, PolyArray<A>>;
   /** Rows in the order of KINDS. */
-  readonly cellData: Columns;
+  readonly cellData: ReadonlyMap<string, PolyArray<A>>;
   readonly header?: JsonObject | undefined;
   readonly notes: readonly string[];
 }
 
-export const NO_CELLS: Cells = { offsets: Uint32Array.of(0), ends: new Uint32Array() };
-
-/** An array as an attribute, under the name that it has in all files. */
-export function arrayColumn(name: string, values: NumericArray, channels: number) {
-  if (/^normals$/i.test(name) && channels === 3) return column("normal", values, 3);
-  if (/^(tcoords|texture ?coordinates)$/i.test(name) && channels === 2) return column("uv", values, 2);
-  return column(name, values, channels);
+/** Takes an array as it comes, some of it at a time. */
+export interface Taker<A> {
+  add(values: NumericArray): void | Promise<void>;
+  done(): A | Promise<A>;
 }
+
+/** What becomes of arrays; how many numbers they have is only believed once the first have come. */
+export type Keep<A> = (type: NumericType, count: number, channels: number) => Taker<A>;
+
+/** Arrays in memory. */
+export const hold: Keep<NumericArray> = (type, count) => {
+  let all: NumericArray | undefined;
+  let at = 0;
+  return {
+    add(values) {
+      all ??= room(type, count);
+      all.set(values as never, at);
+      at += values.length;
+    },
+    done: () => all ?? room(type, 0),
+  };
+};
+
+/** An array that comes in blocks, each of which may become another on the way. */
+export async function kept<A>(
+  taker: Taker<A>,
+  blocks: AsyncIterable<NumericArray>,
+  as: (values: NumericArray) => NumericArray = (values) => values,
+): Promise<A> {
+  for await (const values of blocks) await taker.add(as(values));
+  return taker.done();
+}
+
+/** The points, as float64 or as float32. */
+export const keptPoints = <A>(
+  keep: Keep<A>,
+  type: NumericType,
+  count: number,
+  blocks: AsyncIterable<NumericArray>,
+): Promise<A> =>
+  kept(keep(type.kind === "float" && type.size === 8 ? FLOAT64 : FLOAT32, 3 * count, 3), blocks, asFloats);
+
+function asFloats(values: NumericArray): Positions {
+  if (values instanceof Float64Array || values instanceof Float32Array) return values;
+  return isBig(values) ? Float32Array.from(values as BigInt64Array, Number) : Float32Array.from(values);
+}
+
+const UINT32 = numeric("uint", 4);
+export const keepPlaces = <A>(keep: Keep<A>, count: number): Taker<A> => keep(UINT32, count, 1);
+
+/** No cells at all. */
+export async function noCells<A>(keep: Keep<A>): Promise<CellArrays<A>> {
+  const offsets = keepPlaces(keep, 1);
+  await offsets.add(Uint32Array.of(0));
+  return { count: 0, offsets: await offsets.done(), ends: await keepPlaces(keep, 0).done() };
+}
+
+/** The name of an array in all files. */
+export function arrayName(name: string, channels: number): string {
+  if (/^normals$/i.test(name) && channels === 3) return "normal";
+  return /^(tcoords|texture ?coordinates)$/i.test(name) && channels === 2 ? "uv" : name;
+}
+
+export const fewComponents = (channels: number): boolean =>
+  Number.isInteger(channels) && channels >= 1 && channels <= 1000;
 
 /** What places of cells and points are, as a Uint32Array; negative ones and those beyond are nowhere. */
 export function asPlaces(values: NumericArray): Uint32Array {
@@ -52,82 +129,164 @@ export function asPlaces(values: NumericArray): Uint32Array {
   return out;
 }
 
-/** Offsets must begin with 0, never go back, and end where the list does. */
-export function checkOffsets(offsets: Uint32Array, ends: number, where: string, what: string): void {
-  let before = 0;
-  for (let i = 0; i < offsets.length; i++) {
-    if (offsets[i]! < before || (i === 0 && offsets[0] !== 0))
-      throw new Corrupt(`${where}: offset ${i} of the ${what} is ${offsets[i]}, after ${before}`, { where });
-    before = offsets[i]!;
-  }
-  if (before !== ends)
-    throw new Corrupt(`${where}: the offsets of the ${what} end at ${before}, and there are ${ends} places`, { where });
-}
+/** Offsets must begin with 0, never go back, and end where the list does. What is wrong is told in the end, when both were read. */
+export class OffsetCheck {
+  readonly #where: string;
+  readonly #what: string;
+  #count = 0;
+  #before = 0;
+  #problem: Corrupt | undefined;
 
-export function polySurface(poly: PolyData, where: string, { onBad }: OpenFileOptions): Surface {
-  const { version, cells, positions, header, pointData } = poly;
-  const notes = [...poly.notes];
-  const counts = KINDS.map((kind) => cells[kind].offsets.length - 1);
-  const starts = counts.map((_, i) => counts.slice(0, i).reduce((sum, count) => sum + count, 0));
-  const left = (kind: CellKind, what: string): void => {
-    const count = counts[KINDS.indexOf(kind)]!;
-    if (count > 0)
-      notes.push(
-        `${count} ${what} are left out beside ${cells.polys.ends.length + cells.strips.ends.length > 0 ? "faces" : "lines"}`,
+  constructor(where: string, what: string) {
+    this.#where = where;
+    this.#what = what;
+  }
+
+  /** The last that came. */
+  get last(): number {
+    return this.#before;
+  }
+
+  take(offsets: Uint32Array): Uint32Array {
+    for (const offset of offsets) {
+      if (offset < this.#before || (this.#count === 0 && offset !== 0))
+        this.#problem ??= this.#corrupt(
+          `offset ${this.#count} of the ${this.#what} is ${offset}, after ${this.#before}`,
+        );
+      this.#before = offset;
+      this.#count++;
+    }
+    return offsets;
+  }
+
+  end(ends: number): void {
+    if (this.#problem === undefined && this.#before !== ends)
+      this.#problem = this.#corrupt(
+        `the offsets of the ${this.#what} end at ${this.#before}, and there are ${ends} places`,
       );
-  };
-  const dataOf = (kind: CellKind): Columns => {
-    const at = KINDS.indexOf(kind);
-    const rows = Uint32Array.from({ length: counts[at]! }, (_, i) => starts[at]! + i);
-    return rows.length === [...poly.cellData.values()][0]?.values.length
-      ? poly.cellData
-      : pickRows(poly.cellData, rows);
-  };
-  const base = { version, positions, vertexColumns: pointData, header, notes };
-  if (counts[2]! + counts[3]! > 0) {
-    left("verts", "vertices");
-    left("lines", "lines");
-    const { offsets, ends } = cells.polys;
-    const faces = fan({ offsets, corners: ends }, dataOf("polys"));
-    notes.push(...fanNotes(faces));
-    const strips = stripTriangles(cells.strips);
-    if (counts[3]! > 0) notes.push(`${counts[3]} strips are triangles here`);
-    const links = counts[3] === 0 ? faces.links : Uint32Array.from([...faces.links, ...strips.links]);
-    const linkColumns =
-      counts[3] === 0
-        ? faces.linkColumns
-        : joinedRows(poly.cellData, [
-            { rows: faces.from, count: faces.links.length / 3, start: starts[2]! },
-            { rows: strips.from, count: strips.links.length / 3, start: starts[3]! },
-          ]);
-    const polygon = (i: number): number => faces.from?.[i] ?? i;
-    return {
-      ...base,
-      geometry: "mesh",
-      links,
-      linkColumns,
-      place: (what, i) => (what === "link" ? `polygon ${polygon(i)}` : `point ${i}`),
-    };
+    if (this.#problem !== undefined) throw this.#problem;
   }
-  if (counts[1]! > 0) {
-    left("verts", "vertices");
-    return paths(base, cells.lines, dataOf("lines"), where, onBad);
+
+  #corrupt(message: string): Corrupt {
+    return new Corrupt(`${this.#where}: ${message}`, { where: this.#where });
   }
-  if (poly.cellData.size > 0) notes.push("data of vertices as cells are left out");
-  return { ...base, geometry: "points", place: (_, i) => `point ${i}` };
 }
 
-function joinedRows(
-  data: Columns,
-  blocks: readonly { readonly rows: Uint32Array | undefined; readonly count: number; readonly start: number }[],
-): Columns {
-  const rows = blocks.flatMap(({ rows: own, count, start }) =>
-    Array.from({ length: count }, (_, i) => start + (own?.[i] ?? i)),
-  );
-  return pickRows(data, rows);
+export interface PolyOutline {
+  readonly geometry: "mesh" | "polylines" | "points";
+  /** What is left out. */
+  readonly notes: string[];
+  /** Where the data of the cells of each kind begin. */
+  readonly starts: { readonly [K in CellKind]: number };
 }
 
-function stripTriangles({ offsets, ends }: Cells): { links: Uint32Array; from: Uint32Array } {
+/** What of a file is read. */
+export function polyOutline({
+  cells,
+  cellData,
+  notes: found,
+}: Pick<PolyData<unknown>, "cells" | "cellData" | "notes">): PolyOutline {
+  const { verts, lines, polys, strips } = cells;
+  const notes = [...found];
+  const starts = {
+    verts: 0,
+    lines: verts.count,
+    polys: verts.count + lines.count,
+    strips: verts.count + lines.count + polys.count,
+  };
+  const faces = polys.count + strips.count > 0;
+  const left = (count: number, what: string): void => {
+    if (count > 0) notes.push(`${count} ${what} are left out beside ${faces ? "faces" : "lines"}`);
+  };
+  if (faces || lines.count > 0) left(verts.count, "vertices");
+  else if (cellData.size > 0) notes.push("data of vertices as cells are left out");
+  if (faces) left(lines.count, "lines");
+  return { geometry: faces ? "mesh" : lines.count > 0 ? "polylines" : "points", notes, starts };
+}
+
+export const stripNotes = (strips: number): string[] => (strips > 0 ? [`${strips} strips are triangles here`] : []);
+
+/** What is said of a line that names a point which is not there. */
+export const noPoint = (where: string, line: number, end: number, points: number): Corrupt =>
+  new Corrupt(`${where}, line ${line} of LINES points to point ${end | 0} of ${points}`, { where });
+
+export const loosePoints = (count: number): string[] =>
+  count > 0 ? [`${count} points that are on no line are left out`] : [];
+
+/** An attribute of objects that is their ids: 64 bits, each once. */
+export function idsIn({ values, info }: Column): Ids | undefined {
+  if (info.channels !== 1 || !(values instanceof BigInt64Array || values instanceof BigUint64Array)) return undefined;
+  const sorted = values.slice().sort();
+  return sorted.every((id: bigint, i: number) => i === 0 || id !== sorted[i - 1]) ? values : undefined;
+}
+
+type Held = PolyData<NumericArray>;
+
+export function polySurface(poly: Held, where: string, { onBad }: OpenFileOptions): Surface {
+  const { geometry, notes, starts } = polyOutline(poly);
+  const { version, header } = poly;
+  const base = {
+    version,
+    header,
+    notes,
+    positions: poly.positions as Positions,
+    vertexColumns: columnsOf(poly.pointData),
+  };
+  const data = columnsOf(poly.cellData);
+  if (geometry === "points") return { ...base, geometry, place: (_, i) => `point ${i}` };
+  const all = starts.strips + poly.cells.strips.count;
+  const rowsOf = (kind: CellKind): Columns => {
+    const { count } = poly.cells[kind];
+    if (count === all) return data;
+    return pickRows(
+      data,
+      Uint32Array.from({ length: count }, (_, i) => starts[kind] + i),
+    );
+  };
+  if (geometry === "polylines") return paths(base, cellsOf(poly, "lines"), rowsOf("lines"), where, onBad);
+  const { offsets, ends } = cellsOf(poly, "polys");
+  const faces = fan({ offsets, corners: ends }, rowsOf("polys"));
+  const strips = stripTriangles(cellsOf(poly, "strips"), rowsOf("strips"));
+  notes.push(...fanNotes(faces), ...stripNotes(poly.cells.strips.count));
+  const first = faces.links.length / 3;
+  return {
+    ...base,
+    geometry,
+    links: joined(faces.links, strips.links),
+    linkColumns: joinedColumns(faces.linkColumns, strips.linkColumns),
+    place: (what, i) => {
+      if (what === "vertex") return `point ${i}`;
+      return i < first ? `polygon ${faces.from?.[i] ?? i}` : `strip ${strips.from[i - first]}`;
+    },
+  };
+}
+
+const columnsOf = (arrays: Held["pointData"]): Columns =>
+  columns(...[...arrays.values()].map(({ name, values, channels }) => column(name, values, channels)));
+
+function cellsOf({ cells }: Held, kind: CellKind): Cells {
+  const { offsets, ends } = cells[kind];
+  return { offsets: offsets as Uint32Array, ends: ends as Uint32Array };
+}
+
+function joined<T extends NumericArray>(a: T, b: T): T {
+  if (b.length === 0) return a;
+  const both = new (a.constructor as new (length: number) => T)(a.length + b.length);
+  both.set(a as never);
+  both.set(b as never, a.length);
+  return both;
+}
+
+function joinedColumns(a: Columns, b: Columns): Columns {
+  const both = [...a].map(([name, { info, values }]) => {
+    const all = joined(values as NumericArray, b.get(name)!.values as NumericArray);
+    return [name, { info, values: all }] as const;
+  });
+  return new Map(both);
+}
+
+/** Every second triangle of a strip is turned. */
+export function stripTriangles({ offsets, ends }: Cells, data: Columns) {
   const [links, from] = [[] as number[], [] as number[]];
   for (let strip = 0; strip + 1 < offsets.length; strip++)
     for (let i = offsets[strip]! + 2; i < offsets[strip + 1]!; i++) {
@@ -135,7 +294,7 @@ function stripTriangles({ offsets, ends }: Cells): { links: Uint32Array; from: U
       links.push(ends[i - 2 + turned]!, ends[i - 1 - turned]!, ends[i]!);
       from.push(strip);
     }
-  return { links: Uint32Array.from(links), from: Uint32Array.from(from) };
+  return { links: Uint32Array.from(links), linkColumns: pickRows(data, from), from: Uint32Array.from(from) };
 }
 
 type Base = Pick<Surface, "version" | "positions" | "vertexColumns" | "header"> & { readonly notes: string[] };
@@ -158,7 +317,7 @@ function paths(
       parts.push(parts.at(-1)! + own.length);
       continue;
     }
-    const problem = new Corrupt(`${where}, line ${line} of LINES points to point ${wrong | 0} of ${count}`, { where });
+    const problem = noPoint(where, line, wrong, count);
     if (onBad === undefined) throw problem;
     onBad(problem);
   }
@@ -169,21 +328,18 @@ function paths(
   }
   const seen = new Uint8Array(count);
   for (let i = 0; i < rows.length; i++) seen[rows[i]!] = 1;
-  const loose = seen.reduce((sum, one) => sum - one, count);
-  if (loose > 0) base.notes.push(`${loose} points that are on no line are left out`);
+  base.notes.push(...loosePoints(seen.reduce((sum, one) => sum - one, count)));
   const objectColumns = new Map(kept.length === offsets.length - 1 ? data : pickRows(data, kept));
   const own = objectColumns.get("object_id");
-  const values = own?.values;
-  const isId =
-    (values instanceof BigInt64Array || values instanceof BigUint64Array) && new Set(values).size === values.length;
-  if (isId) objectColumns.delete("object_id");
+  const ids = own && idsIn(own);
+  if (ids !== undefined) objectColumns.delete("object_id");
   return {
     ...base,
     geometry: "polylines",
     positions: pick(base.positions, 3, rows),
     vertexColumns: pickRows(base.vertexColumns, rows),
     parts: Uint32Array.from(parts),
-    ids: isId ? values : undefined,
+    ids,
     objectColumns,
     place: (_, i) => `point ${rows[i]}`,
   };

@@ -57,7 +57,7 @@ export function countLines(bytes: Uint8Array, end = bytes.length): number {
 export class Scanner {
   at = 0;
   line: number;
-  readonly bytes: Uint8Array;
+  bytes: Uint8Array;
   readonly where: string;
 
   constructor({ bytes, line = 1 }: { readonly bytes: Uint8Array; readonly line?: number }, where: string) {

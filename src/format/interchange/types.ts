@@ -103,7 +103,7 @@ export interface Passing {
   readonly losses?: readonly string[] | undefined;
   /** Their members by id. */
   readonly groups?: { readonly members: readonly Ids[]; readonly columns: Columns } | undefined;
-  /** Vertices before the links that name them, which come late; objects without any last. */
+  /** Vertices object by object, before the links that name them, which come late; objects without any last. */
   batches(): AsyncIterable<BatchParts>;
 }
 

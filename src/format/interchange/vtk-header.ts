@@ -19,9 +19,10 @@ import { swapBytes } from "../../bytes/swap.js";
 import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
+import type { ByteSource } from "./file.js";
+import { FileScanner } from "./file-scanner.js";
 import { fits, numeric } from "./surface.js";
 import { room } from "./surface-write.js";
-import { Scanner } from "./text.js";
 
 export const TYPES: ReadonlyMap<string, NumericType> = new Map([
   ["unsigned_char", numeric("uint", 1)],
@@ -40,39 +41,59 @@ export const TYPES: ReadonlyMap<string, NumericType> = new Map([
   ["vtkidtype", numeric("int", 4)], // as VTK itself writes it in these files
 ]);
 
-/** Words and arrays of a file, from its first word on. */
+const HEAD = 1 << 16; // bytes from the start of a word that are looked at together: what stands in its line
+const BLOCK = 1 << 16; // numbers
+
+/** Words and arrays of a file, one after the other. */
 export class VtkWords {
-  readonly scanner: Scanner;
+  readonly scanner: FileScanner;
   readonly binary: boolean;
   readonly version: number;
   readonly title: string;
 
-  constructor(bytes: Uint8Array, where: string) {
-    const scanner = new Scanner({ bytes }, where);
+  private constructor(scanner: FileScanner, version: number, title: string, binary: boolean) {
     this.scanner = scanner;
+    this.version = version;
+    this.title = title;
+    this.binary = binary;
+  }
+
+  /** From the first word after those that every file begins with. */
+  static async open(source: ByteSource, where: string): Promise<VtkWords> {
+    const scanner = new FileScanner(source, where);
+    await scanner.fill(HEAD);
     const found = /^# vtk DataFile Version (\d+\.\d+)$/i.exec(scanner.rest());
     if (found === null) throw new Corrupt(`${where} should begin with "# vtk DataFile Version"`, { where });
-    this.version = Number(found[1]);
-    scanner.next();
-    this.title = scanner.rest();
-    scanner.next();
-    const mode = this.word().toUpperCase();
+    await scanner.nextLine();
+    await scanner.fill(HEAD);
+    const title = scanner.rest();
+    await scanner.nextLine();
+    const mode = (await wordOf(scanner)).toUpperCase();
     if (mode !== "ASCII" && mode !== "BINARY")
       throw scanner.corrupt(`${JSON.stringify(mode.slice(0, 40))} where ASCII or BINARY was expected`);
-    this.binary = mode === "BINARY";
+    return new VtkWords(scanner, Number(found[1]), title, mode === "BINARY");
   }
 
   /** The next word of the file, or "" at its end. */
-  word(): string {
+  word(): Promise<string> {
+    return wordOf(this.scanner);
+  }
+
+  /** Past that word, where it is the next. */
+  async passed(word: string): Promise<boolean> {
     const { scanner } = this;
-    while (scanner.ends()) if (!scanner.next()) return "";
-    return scanner.word();
+    await scanner.fill(HEAD);
+    const { at, line } = scanner;
+    while (scanner.ends()) if (!scanner.next()) break;
+    if (scanner.word().toUpperCase() === word) return true;
+    Object.assign(scanner, { at, line });
+    return false;
   }
 
   corrupt(message: string): Corrupt {
     const { scanner, binary } = this;
     const { where } = scanner;
-    return binary ? new Corrupt(`${where}, byte ${scanner.at}: ${message}`, { where }) : scanner.corrupt(message);
+    return binary ? new Corrupt(`${where}, byte ${scanner.place}: ${message}`, { where }) : scanner.corrupt(message);
   }
 
   count(what: string): number {
@@ -91,26 +112,48 @@ export class VtkWords {
     });
   }
 
-  /** The array after this line. */
-  array(own: NumericType, count: number, what: string): NumericArray {
+  /** The array after this line, some of it at a time. */
+  array(own: NumericType, count: number, what: string): AsyncGenerator<NumericArray> {
+    return this.binary ? this.#bytes(own, count, what) : this.#text(own, count, what);
+  }
+
+  async *#bytes(own: NumericType, count: number, what: string): AsyncGenerator<NumericArray> {
     const { scanner } = this;
-    const { bytes } = scanner;
-    if (this.binary) {
-      scanner.next();
-      const from = scanner.at;
-      if (count * own.size > bytes.length - from)
-        throw this.corrupt(
-          `${count} numbers of ${what} need ${count * own.size} bytes, and ${bytes.length - from} are left`,
-        );
-      scanner.at += count * own.size;
-      return numericView(own, swapBytes(bytes.subarray(from, scanner.at), own.size));
+    await scanner.nextLine();
+    const need = count * own.size;
+    if (need > scanner.left)
+      throw this.corrupt(`${count} numbers of ${what} need ${need} bytes, and ${scanner.left} are left`);
+    for (let left = need; left > 0; ) {
+      const bytes = await scanner.take(Math.min(left, BLOCK * own.size));
+      if (bytes.length === 0 || bytes.length % own.size > 0) throw this.corrupt(`the file ends within ${what}`);
+      left -= bytes.length;
+      yield numericView(own, swapBytes(bytes, own.size));
     }
-    if (2 * count > bytes.length - scanner.at + 1)
-      throw this.corrupt(`${count} numbers of ${what} where ${bytes.length - scanner.at} bytes are left`);
-    const out = room(own, count);
-    for (let i = 0; i < count; i++) {
-      while (scanner.ends()) if (!scanner.next()) throw this.corrupt(`the file ends within ${what}`);
-      if (own.size === 8 && own.kind !== "float") out[i] = this.#big(own.kind === "int", what);
+  }
+
+  async *#text(own: NumericType, count: number, what: string): AsyncGenerator<NumericArray> {
+    const { scanner } = this;
+    if (2 * count > scanner.left + 1)
+      throw this.corrupt(`${count} numbers of ${what} where ${scanner.left} bytes are left`);
+    for (let left = count; left > 0; ) {
+      const out = room(own, Math.min(left, BLOCK));
+      const found = this.#numbers(out, own, what);
+      left -= found;
+      if (found > 0) yield out.subarray(0, found);
+      else if (scanner.ended) throw this.corrupt(`the file ends within ${what}`);
+      if (found < out.length) await scanner.more();
+    }
+  }
+
+  /** As many numbers as are held, from their first letter to their last. */
+  #numbers(out: NumericArray, own: NumericType, what: string): number {
+    const { scanner } = this;
+    const end = scanner.wholeWords();
+    const big = own.size === 8 && own.kind !== "float";
+    for (let i = 0; i < out.length; i++) {
+      while (scanner.ends() && scanner.at < end) scanner.next();
+      if (scanner.at >= end) return i;
+      if (big) out[i] = this.#big(own.kind === "int", what);
       else {
         const value = scanner.number(what);
         if (!fits(own, value))
@@ -118,7 +161,7 @@ export class VtkWords {
         out[i] = value;
       }
     }
-    return out;
+    return out.length;
   }
 
   #big(signed: boolean, what: string): bigint {
@@ -128,4 +171,18 @@ export class VtkWords {
       throw this.corrupt(`${JSON.stringify(word.slice(0, 40))} where ${what} was expected`);
     return value;
   }
+}
+
+async function wordOf(scanner: FileScanner): Promise<string> {
+  await scanner.fill(HEAD);
+  while (scanner.ends()) {
+    const cut = scanner.at === scanner.bytes.length && !scanner.ended;
+    if (cut) await scanner.more();
+    else if (!(await scanner.nextLine())) return "";
+  }
+  await scanner.fill(HEAD);
+  const word = scanner.word();
+  if (word !== "") return word;
+  const { where, place, bytes, at } = scanner;
+  throw new Corrupt(`${where}, byte ${place}: the byte ${bytes[at]} where a word was expected`, { where });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dataOf, paths, written } from "../../../test/interchange.js";
 import { asBytes, opened, plain, readFrom } from "../../../test/surfaces.js";
+import { concat } from "../../bytes/concat.js";
 import { Corrupt, OctavoError, Unsupported } from "../../errors.js";
 import { column } from "./surface.js";
 import { file } from "./vtk.js";
@@ -112,6 +113,14 @@ describe("VTK", () => {
     });
   });
 
+  it("reads points of any type", async () => {
+    for (const type of ["vtktypeint64", "unsigned_char", "short"])
+      expect(
+        (await readFrom(file, MESH.replace("POINTS 5 float", `POINTS 5 ${type}`).replace("0.5 0.5 1", "4 5 1")))
+          .positions,
+      ).toEqual(Float32Array.of(0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 4, 5, 1));
+  });
+
   it("says where a file is wrong", async () => {
     for (const [text, message] of [
       [MESH.replace("3 0 1 4", "3 0 1 5"), "polygon 1: a face points to vertex 5, counted from 0, of 5"],
@@ -128,6 +137,11 @@ describe("VTK", () => {
       await expect(readFrom(file, text), message).rejects.toThrow(message);
       await expect(readFrom(file, text)).rejects.toThrow(Corrupt);
     }
+    const points = new Uint8Array(12 * 5);
+    const head = "# vtk DataFile Version 3.0\n\nBINARY\nDATASET POLYDATA\n";
+    const counted = (count: number) => concat([asBytes(`${head}POINTS ${count} float\n`), points, asBytes("\n")]);
+    expect((await readFrom(file, counted(5))).positions.length).toBe(15);
+    await expect(readFrom(file, counted(4))).rejects.toThrow("byte 115: the byte 0 where a word was expected");
     await expect(opened(file, MESH.replace("POLYDATA", "STRUCTURED_GRID"))).rejects.toThrow(Unsupported);
     const told: Error[] = [];
     const found = await readFrom(file, LINES.replace("0 1 2 2", "0 1 9 2"), { onBad: (error) => told.push(error) });

@@ -7,20 +7,19 @@ import type { NumericArray } from "../../codec/types.js";
 import { loadZlib } from "../../codec/zlib.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import { type Limits, withLimits } from "../../limits.js";
-import type { Column } from "../../model/attributes.js";
 import type { Positions } from "../../model/vectors.js";
 import { type InputFile, whole } from "./file.js";
 import {
-  arrayColumn,
+  arrayName,
   asPlaces,
-  type CellKind,
-  type Cells,
-  checkOffsets,
-  NO_CELLS,
+  type CellArrays,
+  fewComponents,
+  OffsetCheck,
+  type PolyArray,
   type PolyData,
   polySurface,
 } from "./polydata.js";
-import { columns, surfaceContent } from "./surface.js";
+import { surfaceContent } from "./surface.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 import { type Encoding, packedArray, textArray } from "./vtp-arrays.js";
 import { writeVtp } from "./vtp-write.js";
@@ -111,7 +110,7 @@ function typeOf(name: string | undefined, where: string): NumericType {
   return { kind, size, endian: "little" } as NumericType;
 }
 
-async function parse(bytes: Uint8Array, where: string, limits: Limits): Promise<PolyData> {
+async function parse(bytes: Uint8Array, where: string, limits: Limits): Promise<PolyData<NumericArray>> {
   const { root, piece, arrays, appended, notes: told } = parseDocument(bytes, where, limits);
   const notes = [...told];
   const encoding = await encodingOf(root, where, limits);
@@ -139,40 +138,45 @@ async function parse(bytes: Uint8Array, where: string, limits: Limits): Promise<
   if (place === undefined && points > 0) throw new Corrupt(`${where} has no array in <Points>`, { where });
   const values = place === undefined ? new Float32Array() : read(place, points, 3, "the points");
   const positions: Positions = values instanceof Float64Array ? values : Float32Array.from(values as Float32Array);
-  const cellsOf = (section: string): Cells => {
+  const cellsOf = (section: string): CellArrays<NumericArray> => {
     const count = counted(`NumberOf${section}`);
     const [offsets, connectivity] = [find(section, "offsets"), find(section, "connectivity")];
-    if (count === 0) return NO_CELLS;
+    if (count === 0) return { count, offsets: Uint32Array.of(0), ends: new Uint32Array() };
     if (offsets === undefined || connectivity === undefined)
       throw new Corrupt(`${where} has no offsets or connectivity in <${section}>`, { where });
     const own = new Uint32Array(count + 1);
     own.set(asPlaces(read(offsets, count, 1, `offsets of ${section}`)), 1);
-    checkOffsets(own, own[count]!, where, section);
-    return { offsets: own, ends: asPlaces(read(connectivity, own[count]!, 1, `connectivity of ${section}`)) };
+    const check = new OffsetCheck(where, section);
+    check.take(own);
+    check.end(own[count]!);
+    return { count, offsets: own, ends: asPlaces(read(connectivity, own[count]!, 1, `connectivity of ${section}`)) };
   };
-  const cells: { [K in CellKind]: Cells } = {
+  const cells = {
     verts: cellsOf("Verts"),
     lines: cellsOf("Lines"),
     polys: cellsOf("Polys"),
     strips: cellsOf("Strips"),
   };
-  const rows = Object.values(cells).reduce((sum, { offsets }) => sum + offsets.length - 1, 0);
-  const data = (section: string, count: number): Column[] =>
-    arrays
-      .filter((tag) => tag.section === section)
-      .flatMap((tag) => {
-        const name = tag.attributes.get("Name") ?? section;
-        const channels = Number(tag.attributes.get("NumberOfComponents") ?? 1);
-        if (!Number.isInteger(channels) || channels < 1 || channels > 1000)
-          throw new Corrupt(`${where}: the array ${name} has ${channels} components`, { where });
-        return [arrayColumn(name, read(tag, count, channels, `the array ${name}`), channels)];
-      });
+  const rows = Object.values(cells).reduce((sum, own) => sum + own.count, 0);
+  const data = (section: string, count: number): Map<string, PolyArray<NumericArray>> => {
+    const own = new Map<string, PolyArray<NumericArray>>();
+    for (const tag of arrays.filter((each) => each.section === section)) {
+      const said = tag.attributes.get("Name") ?? section;
+      const channels = Number(tag.attributes.get("NumberOfComponents") ?? 1);
+      if (!fewComponents(channels))
+        throw new Corrupt(`${where}: the array ${said} has ${channels} components`, { where });
+      const name = arrayName(said, channels);
+      own.set(name, { name, channels, values: read(tag, count, channels, `the array ${said}`) });
+    }
+    return own;
+  };
   return {
     version: `VTP ${root.get("version") ?? "0.1"}`,
+    points,
     positions,
     cells,
-    pointData: columns(...data("PointData", points)),
-    cellData: columns(...data("CellData", rows)),
+    pointData: data("PointData", points),
+    cellData: data("CellData", rows),
     notes,
   };
 }
