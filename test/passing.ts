@@ -1,4 +1,4 @@
-/** Files that are too large to be held, beside the same that are. */
+/** Files that are held and files that pass, side by side. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,10 +6,20 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { converter } from "../src/convert/index.js";
 import type { ConvertToOptions } from "../src/convert/options.js";
+import { passingOf } from "../src/convert/passing.js";
+import type { OpenFileOptions } from "../src/format/interchange/types.js";
+import type { VectorDataset } from "../src/model/vectors.js";
 import { open, Prefix } from "../src/node.js";
 import { isPrivate } from "../src/store/key.js";
 import { memoryStore } from "../src/store/memory.js";
 import { random } from "./fuzz/mutate.js";
+
+/** Where the files of a test are. */
+export let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "octavo-passing-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a conversion says, and everything that it writes; nothing that was put aside is left. */
 async function written(from: string, options: ConvertToOptions) {
@@ -26,38 +36,38 @@ async function written(from: string, options: ConvertToOptions) {
   return { report, found };
 }
 
-/** What compares both, in a folder of its own. */
-export function passings() {
-  let folder = "";
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "octavo-passing-"));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** The store of a file, held and passing, which must be the same; what the reports say. */
+export async function same(
+  name: string,
+  bytes: Uint8Array | string,
+  options: ConvertToOptions = {},
+  maxMemory = 30_000,
+) {
+  const from = join(folder, name);
+  writeFileSync(from, bytes);
+  const held = await written(from, options);
+  expect(Object.keys(held.found).length).toBeGreaterThan(5);
+  expect(passingOf((await open(from, { maxMemory } as OpenFileOptions)) as VectorDataset)).toBeDefined(); // else it is held both times
+  expect(await written(from, { ...options, maxMemory })).toEqual(held);
+  return held.report;
+}
 
-  /** The store of a file, held and passing, which must be the same; what the reports say. */
-  async function same(name: string, bytes: Uint8Array | string, options: ConvertToOptions = {}, maxMemory = 30_000) {
-    const from = join(folder, name);
-    writeFileSync(from, bytes);
-    const held = await written(from, options);
-    expect(Object.keys(held.found).length).toBeGreaterThan(5);
-    expect(bytes.length).toBeGreaterThan(maxMemory / 10); // else it is held both times
-    expect(await written(from, { ...options, maxMemory })).toEqual(held);
-    return held.report;
-  }
-
-  /** What is wrong with a file, held and passing, which must be the same; without it the same is left, and the same is told. */
-  async function sameProblem(name: string, bytes: Uint8Array | string, maxMemory = 30_000): Promise<string> {
-    const from = join(folder, name);
-    writeFileSync(from, bytes);
-    const ways = [{}, { maxMemory }].map(async (options) => [
-      await written(from, options).catch((error: Error) => `${error}`),
-      await written(from, { ...options, skipBad: true }).catch((error: Error) => `${error}`),
-    ]);
-    const [held, passing] = await Promise.all(ways);
-    expect(passing).toEqual(held);
-    return `${held![0]}`;
-  }
-  return { same, sameProblem };
+/** What is wrong with a file, held and passing, which must be the same; without it the same is left, and the same is told. */
+export async function sameProblem(
+  name: string,
+  bytes: Uint8Array | string,
+  maxMemory = 30_000,
+  more: ConvertToOptions = {},
+): Promise<string> {
+  const from = join(folder, name);
+  writeFileSync(from, bytes);
+  const ways = [more, { ...more, maxMemory }].map(async (options) => [
+    await written(from, options).catch((error: Error) => `${error}`),
+    await written(from, { ...options, skipBad: true }).catch((error: Error) => `${error}`),
+  ]);
+  const [held, passing] = await Promise.all(ways);
+  expect(passing).toEqual(held);
+  return `${held![0]}`;
 }
 
 export const SIDE = 30;

@@ -85,13 +85,7 @@ export class Reader {
 
   /** A claimed number of items, each at least `itemBytes` (1 or more) long, is believed only if what remains can hold it. */
   count(claimed: number | bigint, itemBytes: number): number {
-    const n = Number(claimed); // exact wherever it passes
-    if (!Number.isInteger(n) || n < 0 || n * Math.max(1, itemBytes) > this.remaining) {
-      throw new Corrupt(
-        `${this.what} claims ${claimed} items of at least ${itemBytes} bytes at byte ${this.#offset}, but ${this.remaining} bytes are left`,
-      );
-    }
-    return n;
+    return believed(claimed, itemBytes, this.what, this.#offset, this.remaining);
   }
 
   /** Nothing may follow. */
@@ -108,4 +102,19 @@ export class Reader {
     this.#offset = at + n;
     return at;
   }
+}
+
+/** The same where only some of the bytes are there: `left` remain at `offset`. */
+export function believed(
+  claimed: number | bigint,
+  itemBytes: number,
+  what: string,
+  offset: number,
+  left: number,
+): number {
+  const n = Number(claimed); // exact wherever it passes
+  if (Number.isInteger(n) && n >= 0 && n * Math.max(1, itemBytes) <= left) return n;
+  throw new Corrupt(
+    `${what} claims ${claimed} items of at least ${itemBytes} bytes at byte ${offset}, but ${left} bytes are left`,
+  );
 }

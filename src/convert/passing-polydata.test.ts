@@ -1,9 +1,7 @@
 /** VTK's polydata that are too large to be held become the same stores as those that are not. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { passings, SIDE, square } from "../../test/passing.js";
-
-const { same, sameProblem } = passings();
+import { SIDE, same, sameProblem, square } from "../../test/passing.js";
 
 interface PolyParts {
   readonly verts?: readonly number[][];

@@ -1,8 +1,7 @@
 /** Files that are too large to be held become the same stores as those that are not. */
 import { describe, expect, it } from "vitest";
-import { passings, SIDE, square } from "../../test/passing.js";
+import { SIDE, same, sameProblem, square } from "../../test/passing.js";
 
-const { same, sameProblem } = passings();
 function binaryStl(normals: boolean, more: boolean): Buffer {
   const { at, faces } = square(1);
   const bytes = Buffer.alloc(84 + 50 * faces.length, 0);

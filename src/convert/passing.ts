@@ -53,6 +53,7 @@ export async function convertPassing(
         chunkShape: options.chunkShape ?? "auto",
         objects: geometry !== "points",
         ids: options.ids ?? (formatVersion === "0.7.0" ? "preserve" : "sparse"),
+        userMetadata: Object.keys(source.attributes).length > 0 ? source.attributes : undefined,
         headers: headers.size > 0 ? Object.fromEntries(headers) : undefined,
         formatVersion,
         codecs,

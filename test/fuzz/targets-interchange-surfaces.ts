@@ -155,5 +155,5 @@ async function passing(file: FileFormat, path: string, bytes: Uint8Array): Promi
 
 export const surfaceTargets: readonly Target[] = [
   ...Object.keys(modules).map((name) => target(name, "", held)),
-  ...["ply", "obj", "stl", "vtk"].map((name) => target(name, " passing", passing)),
+  ...["ply", "obj", "stl", "vtk", "freesurfer"].map((name) => target(name, " passing", passing)),
 ];

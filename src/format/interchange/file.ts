@@ -185,6 +185,23 @@ async function* gunzip({ where, stream }: InputFile, options: ReadOptions): Asyn
   }
 }
 
+/** The file with these bytes, which are all of it. */
+export const bytesFile = (file: InputFile, bytes: Uint8Array): InputFile & { readonly size: number } => ({
+  ...file,
+  size: bytes.length,
+  read: async (offset, length) => bytes.subarray(offset, offset + length),
+  async *stream(offset = 0) {
+    yield bytes.subarray(offset);
+  },
+});
+
+/** The file with its size: packed ones are gone through for that. */
+export async function sized(file: InputFile, options?: ReadOptions): Promise<InputFile & { readonly size: number }> {
+  let size = file.size ?? 0;
+  if (file.size === undefined) for await (const bytes of file.stream(0, options)) size += bytes.length;
+  return { ...file, size };
+}
+
 /** Exactly these bytes; Corrupt where the file ends before. */
 export async function exactly(
   file: InputFile,

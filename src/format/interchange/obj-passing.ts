@@ -19,6 +19,7 @@ import { NOWHERE, type ObjSection } from "./obj-parse.js";
 import { leftOut, named, unused } from "./obj-sections.js";
 import { fanNotes } from "./polygons.js";
 import { column, columns, FLOAT32 } from "./surface.js";
+import { NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
 import type { SurfaceBlock, SurfaceFile } from "./surface-passing.js";
 import { VertexSet } from "./vertex-set.js";
 
@@ -166,8 +167,6 @@ function agreedIn({ vertices, own, all, channels, count, first }: CornersOf, siz
 }
 
 const lineAt = (at: Uint32Array, i: number): string => `line ${at[2 * i]}`;
-const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };
-const NO_VERTICES = { positions: new Float32Array(), vertexColumns: new Map() };
 
 async function vertexBlock(aside: ObjAside, { vertex }: Attributes, rows: Uint32Array): Promise<SurfaceBlock> {
   const own: Column[] = [];

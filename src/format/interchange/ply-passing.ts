@@ -7,6 +7,7 @@ import type { PlyElement, PlyHeader } from "./ply-header.js";
 import { byteNumbers, checkRoom, get, type Rows, readRows, textNumbers } from "./ply-rows.js";
 import { linksIn, little, rolesOf, rowPlace, split } from "./ply-surface.js";
 import { fanNotes } from "./polygons.js";
+import { NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
 import type { SurfaceBlock, SurfaceFile } from "./surface-passing.js";
 import { countLines, Scanner, textBlocks } from "./text.js";
 
@@ -61,9 +62,6 @@ export function surfaceFile(input: InputFile, header: PlyHeader, options: ReadOp
   }
   return { where, geometry, blocks, told: () => ({ notes: [...roles.notes, ...fanNotes(fanned)] }) };
 }
-
-const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };
-const NO_VERTICES = { positions: new Float32Array(), vertexColumns: new Map() };
 
 /** All rows of an element. */
 async function* rowBlocks(

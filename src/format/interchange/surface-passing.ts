@@ -19,12 +19,12 @@ import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
 import { notFinite } from "./finite.js";
 import { LinksByPart } from "./links-by-part.js";
 import { Marks } from "./marks.js";
-import { lastUpTo, noLink, noVertex, Stretches, type Surface, surfaceOutline } from "./surface.js";
+import { lastUpTo, noLink, noVertex, Stretches, type Surface, type SurfaceOutline, surfaceOutline } from "./surface.js";
 import type { FileContent, OpenFileOptions, Passing } from "./types.js";
 
 /** Nothing is known of it but what it begins with, and nothing can be asked of it. */
 export function passingContent(
-  known: Pick<Surface, "version" | "geometry" | "header">,
+  known: SurfaceOutline,
   refusal: Unsupported,
   passing: NonNullable<FileContent["passing"]>,
 ): FileContent {

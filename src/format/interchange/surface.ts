@@ -70,18 +70,16 @@ export const columns = (...list: readonly Column[]): Columns => new Map(list.map
 
 export const infos = (own: Columns): AttributeInfo[] => [...own.values()].map(({ info }) => info);
 
+export type SurfaceOutline = Pick<Surface, "version" | "geometry" | "axes" | "header" | "attributes">;
+
 /** What a file says of a surface before anything of it is known. */
-export const surfaceOutline = ({
-  version,
-  geometry,
-  axes = XYZ,
-  header,
-}: Pick<Surface, "version" | "geometry" | "axes" | "header">) => ({
+export const surfaceOutline = ({ version, geometry, axes = XYZ, header, attributes }: SurfaceOutline) => ({
   version,
   geometry,
   axes,
   linkWidth: WIDTH[geometry],
   header,
+  attributes,
 });
 
 export function surfaceContent(found: Surface, { where, size }: InputFile, { onBad }: OpenFileOptions): FileContent {
@@ -94,7 +92,6 @@ export function surfaceContent(found: Surface, { where, size }: InputFile, { onB
   const ids = surface.ids ?? BigInt64Array.from({ length: count }, (_, i) => BigInt(i));
   return {
     ...surfaceOutline(surface),
-    attributes: surface.attributes,
     losses: surface.notes,
     vertices,
     objects: count,
