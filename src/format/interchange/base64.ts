@@ -11,29 +11,61 @@ for (const [i, code] of CODES.entries()) VALUE[code] = i;
 for (const blank of " \n\r\t") VALUE[blank.charCodeAt(0)] = BLANK;
 VALUE[0x3d] = END;
 
+/** Base64 that comes piece by piece. */
+export class Base64Decoder {
+  readonly #where: string;
+  #bits = 0;
+  #held = 0;
+  #padding = 0;
+  /** Something follows the padding: that is of others. */
+  ended = false;
+
+  constructor(where: string) {
+    this.#where = where;
+  }
+
+  /** The bytes that this text stands for, with what came before; `end`: how much of it was taken. */
+  push(text: Uint8Array): { readonly bytes: Uint8Array; readonly end: number } {
+    const where = this.#where;
+    const out = new Uint8Array(Math.floor((text.length * 3) / 4) + 3);
+    let [size, bits, held, padding] = [0, this.#bits, this.#held, this.#padding];
+    let at = this.ended ? text.length : 0;
+    for (; at < text.length; at++) {
+      const value = VALUE[text[at]!]!;
+      if (value < 64) {
+        if (padding > 0) {
+          this.ended = true;
+          break;
+        }
+        bits = ((bits << 6) | value) & 0xfff;
+        held += 6;
+        if (held < 8) continue;
+        held -= 8;
+        out[size++] = bits >> held;
+      } else if (value === END) padding++;
+      else if (value === BAD)
+        throw new Corrupt(`${where} has the character ${JSON.stringify(String.fromCharCode(text[at]!))} in base64`, {
+          where,
+        });
+    }
+    [this.#bits, this.#held, this.#padding] = [bits, held, padding];
+    return { bytes: out.subarray(0, size), end: at };
+  }
+
+  /** Nothing more comes: bytes must be whole. */
+  end(): void {
+    const [held, padding, where] = [this.#held, this.#padding, this.#where];
+    if (held === 6 || (padding > 0 && padding * 2 !== held) || (padding === 0 && held > 0))
+      throw new Corrupt(`${where} has base64 that ends within a byte`, { where });
+  }
+}
+
 /** The bytes that this text stands for; what comes after the padding is another stretch of base64, and `end` its place. */
 export function decodeBase64(text: Uint8Array, where: string): { readonly bytes: Uint8Array; readonly end: number } {
-  const out = new Uint8Array(Math.floor((text.length * 3) / 4) + 3);
-  let [size, bits, held, padding] = [0, 0, 0, 0];
-  let at = 0;
-  for (; at < text.length; at++) {
-    const value = VALUE[text[at]!]!;
-    if (value < 64) {
-      if (padding > 0) break;
-      bits = (bits << 6) | value;
-      held += 6;
-      if (held < 8) continue;
-      held -= 8;
-      out[size++] = bits >> held;
-    } else if (value === END) padding++;
-    else if (value === BAD)
-      throw new Corrupt(`${where} has the character ${JSON.stringify(String.fromCharCode(text[at]!))} in base64`, {
-        where,
-      });
-  }
-  if (held === 6 || (padding > 0 && padding * 2 !== held) || (padding === 0 && held > 0))
-    throw new Corrupt(`${where} has base64 that ends within a byte`, { where });
-  return { bytes: out.subarray(0, size), end: at };
+  const decoder = new Base64Decoder(where);
+  const found = decoder.push(text);
+  decoder.end();
+  return found;
 }
 
 /** The characters of base64. */

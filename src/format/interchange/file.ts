@@ -239,11 +239,33 @@ async function wholeWithin(
   copies: number,
   options?: WholeOptions,
 ): Promise<Uint8Array | Unsupported> {
+  const room = roomFor(most, copies, options);
   const { where, size } = file;
-  const { maxMemory = Number.POSITIVE_INFINITY } = options ?? {};
-  const room = Math.min(most, Math.floor(maxMemory / copies));
   const bytes = size !== undefined && size > room ? undefined : await file.read(0, room + 1, options);
-  if (bytes !== undefined && bytes.length <= room) return bytes;
+  return bytes !== undefined && bytes.length <= room ? bytes : tooLarge(where, size, most, copies, options);
+}
+
+const roomFor = (most: number, copies: number, options?: WholeOptions): number =>
+  Math.min(most, Math.floor((options?.maxMemory ?? Number.POSITIVE_INFINITY) / copies));
+
+/** Bytes that may be held of a file that can pass. */
+export const passingRoom = (options: WholeOptions): number =>
+  roomFor(withLimits(options.limits).resultBytes, PASSED, options);
+
+/** What is said of so many bytes, where they can pass and are too many to be held. */
+export const refusalOf = (where: string, size: number, options: WholeOptions): Unsupported | undefined =>
+  size > passingRoom(options)
+    ? tooLarge(where, size, withLimits(options.limits).resultBytes, PASSED, options)
+    : undefined;
+
+function tooLarge(
+  where: string,
+  size: number | undefined,
+  most: number,
+  copies: number,
+  options?: WholeOptions,
+): Unsupported {
+  const room = roomFor(most, copies, options);
   if (room === most) {
     const hint = "Raise the limit resultBytes, or cut the file.";
     return new Unsupported(`${where} has more than the ${most} bytes that are read at once`, { where, hint });
@@ -252,7 +274,7 @@ async function wholeWithin(
   const hint =
     copies === COPIES ? "or cut the file" : "or make it a store of Zarr Vectors as it is, which takes little";
   return new Unsupported(
-    `${where} is of a kind that is read whole, which takes ${needed} bytes of memory, and ${maxMemory} may be used`,
+    `${where} is of a kind that is read whole, which takes ${needed} bytes of memory, and ${options?.maxMemory} may be used`,
     { where, hint: `Allow more (--max-memory), ${hint}.` },
   );
 }

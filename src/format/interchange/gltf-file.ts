@@ -1,136 +1,108 @@
 /**
- * glTF 2.0 as a file: its JSON, and the numbers that accessors name in it.
- *
- * | bytes of .glb | what                                                          |
- * |---------------|---------------------------------------------------------------|
- * | 12            | "glTF", u32 version 2, u32 length of all                      |
- * | 8 + n         | u32 n, "JSON", the document                                   |
- * | 8 + n         | u32 n, "BIN\0": buffer 0, where it has no uri                 |
- *
- * Of .gltf the document is all, and buffers are `data:` in it or files beside it. Nothing else is fetched.
+ * The numbers that accessors of glTF name, read by ranges. Buffers are in the file, in its document as `data:`, or in files beside it.
+ * Nothing else is fetched.
  */
-import { concat } from "../../bytes/concat.js";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../bytes/json.js";
-import { Reader } from "../../bytes/reader.js";
+import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { encodeUtf8 } from "../../bytes/text.js";
-import type { NumericArray } from "../../codec/types.js";
 import { Corrupt, LimitExceeded, NotFound, Unsupported } from "../../errors.js";
 import { decodedCap, type Limits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import { Key } from "../../store/key.js";
 import { decodeBase64 } from "./base64.js";
-import type { InputFile } from "./file.js";
+import { type Accessor, COMPONENTS, type Rows, type ValuesOf, WIDTHS, withSparse } from "./gltf-accessor.js";
+import type { GltfDocument, SizedFile } from "./gltf-document.js";
 
-type Values = Exclude<NumericArray, BigInt64Array | BigUint64Array>;
-type ValuesOf = { readonly BYTES_PER_ELEMENT: number; new (from: ArrayBuffer | number): Values };
+/** Bytes by their places. */
+interface Buffer {
+  readonly size: number;
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
 
-/** By componentType. */
-const COMPONENTS = new Map<Json | undefined, ValuesOf>([
-  [5120, Int8Array],
-  [5121, Uint8Array],
-  [5122, Int16Array],
-  [5123, Uint16Array],
-  [5125, Uint32Array],
-  [5126, Float32Array],
-]);
-const WIDTHS = new Map([
-  ["SCALAR", 1],
-  ["VEC2", 2],
-  ["VEC3", 3],
-  ["VEC4", 4],
-  ["MAT4", 16],
-]);
-
-export interface Accessor {
-  readonly values: Values;
-  readonly channels: number;
-  readonly count: number;
-  /** Whole numbers that stand for 0 to 1, or −1 to 1. */
-  readonly normalized: boolean;
+/** A stretch of a buffer. */
+export interface View extends Buffer {
+  readonly stride: number | undefined;
 }
 
 export class Gltf {
   readonly root: JsonObject;
   readonly where: string;
   readonly limits: Limits;
-  readonly cap: number;
-  readonly #buffers: (Uint8Array | undefined)[] = [];
+  /** Bytes of the file and those beside it. */
+  size: number;
+  #held = false;
+  readonly #buffers: Buffer[] = [];
+  readonly #accessors = new Map<Json | undefined, Promise<Accessor>>();
 
-  constructor(root: JsonObject, where: string, limits: Limits, cap: number) {
+  private constructor({ root }: GltfDocument, { where, size }: SizedFile, limits: Limits) {
     this.root = root;
     this.where = where;
+    this.size = size;
     this.limits = limits;
-    this.cap = cap;
   }
 
-  static async open(bytes: Uint8Array, file: InputFile, limits: Limits, options: ReadOptions): Promise<Gltf> {
-    const { where } = file;
-    let [document, binary]: [Uint8Array, Uint8Array | undefined] = [bytes, undefined];
-    if (new TextDecoder("latin1").decode(bytes.subarray(0, 4)) === "glTF") {
-      const reader = new Reader(bytes, where);
-      reader.skip(4);
-      const [version, length] = [reader.u32(), reader.u32()];
-      if (version !== 2) throw new Unsupported(`${where} is glTF ${version}, and 2 is read`, { where });
-      if (length !== bytes.length)
-        throw new Corrupt(`${where} has ${bytes.length} bytes, and says that it has ${length}`, { where });
-      const chunk = (kind: number): Uint8Array => {
-        const [size, found] = [reader.u32(), reader.u32()];
-        if (found !== kind)
-          throw new Corrupt(`${where} has a chunk of kind 0x${found.toString(16)} at byte ${reader.offset - 4}`, {
-            where,
-          });
-        return reader.bytes(size);
-      };
-      document = chunk(0x4e4f534a);
-      if (reader.remaining > 0) binary = chunk(0x004e4942);
-    }
-    const large = withoutData(document);
-    const root = parseJson(large.document, limits, where);
-    if (!isJsonObject(root)) throw new Corrupt(`${where} is no object of JSON`, { where });
-    const gltf = new Gltf(root, where, limits, decodedCap(bytes.length, limits));
+  static async open(document: GltfDocument, file: SizedFile, limits: Limits, options: ReadOptions): Promise<Gltf> {
+    const gltf = new Gltf(document, file, limits);
     for (let i = 0; i < gltf.list("buffers").length; i++)
-      gltf.#buffers.push(await gltf.#buffer(i, binary, large.data, file, options));
+      gltf.#buffers.push(await gltf.#buffer(i, document, file, options));
     return gltf;
   }
 
-  async #buffer(
-    i: number,
-    binary: Uint8Array | undefined,
-    large: readonly Uint8Array[],
-    file: InputFile,
-    options: ReadOptions,
-  ): Promise<Uint8Array> {
+  /** Bytes that it may unpack to: in memory where it is held. */
+  get cap(): number {
+    return decodedCap(this.size, this.#held ? this.limits : { ...this.limits, chunkBytes: Number.POSITIVE_INFINITY });
+  }
+
+  /** Reads all buffers, for who holds them. */
+  async hold(): Promise<void> {
+    this.#held = true;
+    for (const [i, { size, read }] of this.#buffers.entries()) this.#buffers[i] = inMemory(await read(0, size));
+  }
+
+  async #buffer(i: number, { binary, data }: GltfDocument, file: SizedFile, options: ReadOptions): Promise<Buffer> {
     const { where } = this;
-    const buffer = this.item("buffers", i);
-    const length = this.number(buffer.byteLength, "byteLength", 0);
-    const { uri } = buffer;
-    let bytes = i === 0 ? binary : undefined;
+    const own = this.item("buffers", i);
+    const length = this.number(own.byteLength, "byteLength", 0);
+    const { uri } = own;
+    let buffer: Buffer | undefined =
+      i === 0 && binary !== undefined
+        ? { size: binary.length, read: (offset, size) => file.read(binary.offset + offset, size, options) }
+        : undefined;
     if (typeof uri === "string") {
-      const data = /^data:[^,]{0,100};base64,/.exec(uri);
-      const aside = /^data:;base64,#(\d+)$/.exec(uri)?.[1];
-      if (aside !== undefined && large[+aside] !== undefined) bytes = decodeBase64(large[+aside]!, where).bytes;
-      else if (data !== null) bytes = decodeBase64(encodeUtf8(uri.slice(data[0].length), where), where).bytes;
-      else bytes = await this.#beside(uri, file, options);
+      const start = /^data:[^,]{0,100};base64,/.exec(uri)?.[0];
+      const large = data[Number(/^data:;base64,#(\d{1,9})$/.exec(uri)?.[1] ?? -1)];
+      if (large !== undefined) buffer = inBase64(large, file, options);
+      else if (start !== undefined)
+        buffer = inMemory(decodeBase64(encodeUtf8(uri.slice(start.length), where), where).bytes);
+      else buffer = await this.#beside(uri, file, options);
     }
-    if (bytes === undefined || bytes.length < length)
-      throw new Corrupt(`${where}: buffer ${i} should have ${length} bytes, found ${bytes?.length ?? "none"}`, {
+    if (buffer === undefined || buffer.size < length)
+      throw new Corrupt(`${where}: buffer ${i} should have ${length} bytes, found ${buffer?.size ?? "none"}`, {
         where,
       });
-    return bytes;
+    return buffer;
   }
 
   /** A file in the same folder, or below it. */
-  async #beside(uri: string, { store, key, where }: InputFile, { signal }: ReadOptions): Promise<Uint8Array> {
-    const name = key.slice(0, key.lastIndexOf("/") + 1) + (/%(?![\da-f]{2})/i.test(uri) ? uri : decodeURI(uri));
+  async #beside(uri: string, { store, key, where }: SizedFile, { signal }: ReadOptions): Promise<Buffer> {
+    const name = key.slice(0, key.lastIndexOf("/") + 1) + decoded(uri);
     if (/^[a-z][\w+.-]*:|^\//i.test(uri) || !Key.is(name))
       throw new Unsupported(
         `${where} has a buffer at ${JSON.stringify(uri.slice(0, 100))}, and only files beside it are read`,
         { where },
       );
+    const missing = () => new NotFound(`${store.url}/${name}, a buffer of ${where}, is not there`, { where });
     const size = (await store.stat(name, { signal }))?.size;
-    if (size === undefined) throw new NotFound(`${store.url}/${name}, a buffer of ${where}, is not there`, { where });
-    if (size > this.limits.resultBytes) throw new LimitExceeded(`${store.url}/${name} has ${size} bytes`, { where });
-    return (await store.get(name, { signal }))!;
+    if (size === undefined) throw missing();
+    this.size += size;
+    return {
+      size,
+      async read(offset, length) {
+        if (length === 0) return new Uint8Array();
+        const bytes = await store.get(name, { range: { offset, length }, signal });
+        if (bytes === undefined) throw missing();
+        return bytes;
+      },
+    };
   }
 
   list(name: string): readonly Json[] {
@@ -152,70 +124,113 @@ export class Gltf {
     throw new Corrupt(`${this.where} has the ${what} ${String(value).slice(0, 40)}`, { where: this.where });
   }
 
-  view(index: Json | undefined): { readonly bytes: Uint8Array; readonly stride: number | undefined } {
+  view(index: Json | undefined): View {
+    const { where } = this;
     const view = this.item("bufferViews", index);
     if (isJsonObject(view.extensions) && view.extensions.EXT_meshopt_compression !== undefined)
-      throw new Unsupported(`${this.where} is packed with EXT_meshopt_compression`, { where: this.where });
+      throw new Unsupported(`${where} is packed with EXT_meshopt_compression`, { where });
     const buffer = this.#buffers[this.number(view.buffer, "buffer")];
     const [offset, length] = [
       this.number(view.byteOffset, "byteOffset", 0),
       this.number(view.byteLength, "byteLength"),
     ];
-    if (buffer === undefined || offset + length > buffer.length)
+    if (buffer === undefined || offset + length > buffer.size)
       throw new Corrupt(
-        `${this.where}: bufferView ${index} ends at byte ${offset + length} of a buffer of ${buffer?.length ?? 0}`,
-        { where: this.where },
+        `${where}: bufferView ${index} ends at byte ${offset + length} of a buffer of ${buffer?.size ?? 0}`,
+        { where },
       );
-    const stride = view.byteStride === undefined ? undefined : this.number(view.byteStride, "byteStride");
-    return { bytes: buffer.subarray(offset, offset + length), stride };
+    return {
+      size: length,
+      stride: view.byteStride === undefined ? undefined : this.number(view.byteStride, "byteStride"),
+      read: (from, size) => buffer.read(offset + from, size),
+    };
   }
 
-  accessor(index: Json | undefined): Accessor {
+  /** Looked at once, however many ask for it. */
+  accessor(index: Json | undefined): Promise<Accessor> {
+    let own = this.#accessors.get(index);
+    if (own === undefined) {
+      own = this.#accessor(index);
+      this.#accessors.set(index, own);
+    }
+    return own;
+  }
+
+  async #accessor(index: Json | undefined): Promise<Accessor> {
     const { where } = this;
-    const accessor = this.item("accessors", index);
-    const View = COMPONENTS.get(accessor.componentType);
-    const channels = WIDTHS.get(String(accessor.type));
-    const count = this.number(accessor.count, "count");
-    if (View === undefined || channels === undefined)
-      throw new Unsupported(`${where}: accessor ${index} is ${accessor.type} of ${accessor.componentType}`, { where });
-    if (accessor.sparse !== undefined) throw new Unsupported(`${where}: accessor ${index} is sparse`, { where });
-    const unit = View.BYTES_PER_ELEMENT;
-    if (count * channels * unit > this.cap)
+    const own = this.item("accessors", index);
+    const Type = COMPONENTS.get(own.componentType);
+    const channels = WIDTHS.get(String(own.type));
+    const count = this.number(own.count, "count");
+    if (Type === undefined || channels === undefined)
+      throw new Unsupported(`${where}: accessor ${index} is ${own.type} of ${own.componentType}`, { where });
+    if (count * channels * Type.BYTES_PER_ELEMENT > this.cap)
       throw new LimitExceeded(`${where}: accessor ${index} has ${count} rows`, { where });
-    const normalized = accessor.normalized === true;
-    if (accessor.bufferView === undefined) return { values: new View(count * channels), channels, count, normalized };
-    const { bytes, stride = channels * unit } = this.view(accessor.bufferView);
-    const from = this.number(accessor.byteOffset, "byteOffset", 0);
-    const last = count === 0 ? from : from + (count - 1) * stride + channels * unit;
-    if (last > bytes.length || stride < channels * unit)
-      throw new Corrupt(`${where}: accessor ${index} ends at byte ${last} of a view of ${bytes.length}`, { where });
-    const packed = new Uint8Array(count * channels * unit);
-    if (stride === channels * unit) packed.set(bytes.subarray(from, last));
-    else
-      for (let i = 0; i < count; i++)
-        packed.set(bytes.subarray(from + i * stride, from + i * stride + channels * unit), i * channels * unit);
-    return { values: new View(packed.buffer), channels, count, normalized };
+    const rows = { channels, count, Type };
+    const what = `accessor ${index}`;
+    const plain =
+      own.bufferView === undefined
+        ? { ...rows, read: async (from: number, to: number) => new Type((to - from) * channels) }
+        : this.#rows(own, rows, what);
+    const normalized = own.normalized === true;
+    if (own.sparse === undefined) return { ...plain, normalized };
+    const { indices, values, count: some } = isJsonObject(own.sparse) ? own.sparse : {};
+    const Places = isJsonObject(indices) ? COMPONENTS.get(indices.componentType) : undefined;
+    if (!isJsonObject(indices) || !isJsonObject(values) || Places === undefined || /^(Int|F)/.test(Places.name))
+      throw new Corrupt(`${where}: ${what} is sparse, and does not say where`, { where });
+    const many = this.number(some, "count");
+    const places = this.#rows(indices, { channels: 1, count: many, Type: Places }, `the places of ${what}`);
+    const over = this.#rows(values, { channels, count: many, Type }, `the values of ${what}`);
+    return { ...(await withSparse(plain, places, over, `${where}: ${what}`)), normalized };
+  }
+
+  /** Rows in a view that must hold all of them. */
+  #rows(own: JsonObject, rows: Pick<Rows, "channels" | "count"> & { readonly Type: ValuesOf }, what: string): Rows {
+    const { where } = this;
+    const { channels, count, Type } = rows;
+    const width = channels * Type.BYTES_PER_ELEMENT;
+    const { size, read, stride = width } = this.view(own.bufferView);
+    const start = this.number(own.byteOffset, "byteOffset", 0);
+    const last = count === 0 ? start : start + (count - 1) * stride + width;
+    if (last > size || stride < width)
+      throw new Corrupt(`${where}: ${what} ends at byte ${last} of a view of ${size}`, { where });
+    return {
+      ...rows,
+      async read(from, to) {
+        const packed = new Uint8Array((to - from) * width);
+        if (packed.length === 0) return new Type(packed.buffer);
+        const bytes = await read(start + from * stride, (to - from - 1) * stride + width);
+        if (bytes.length < (to - from - 1) * stride + width)
+          throw new Corrupt(`${where}: ${what} is no longer all there`, { where });
+        if (stride === width) packed.set(bytes);
+        else for (let i = 0; i < to - from; i++) packed.set(bytes.subarray(i * stride, i * stride + width), i * width);
+        return new Type(packed.buffer);
+      },
+    };
   }
 }
 
-const LARGE = 1 << 16; // characters of data that need not go through the parser of documents, which holds texts of some size
-const START = encodeUtf8("data:", "the beginning of data");
-
-/** The document with large data in base64 put aside: in their place stands "data:;base64,#N", which no base64 is. */
-function withoutData(bytes: Uint8Array): { readonly document: Uint8Array; readonly data: readonly Uint8Array[] } {
-  const [kept, data]: [Uint8Array[], Uint8Array[]] = [[], []];
-  let done = 0;
-  for (let at = bytes.indexOf(QUOTE); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
-    if (START.some((code, i) => bytes[at + 1 + i] !== code)) continue;
-    const head = /^data:[^,"\\]{0,100};base64,/.exec(new TextDecoder().decode(bytes.subarray(at + 1, at + 128)))?.[0];
-    const end = bytes.indexOf(QUOTE, at + 1);
-    if (head === undefined || bytes[at - 1] === ESCAPE || end - at < LARGE) continue;
-    kept.push(bytes.subarray(done, at + 1), encodeUtf8(`data:;base64,#${data.length}`, "a place"));
-    data.push(bytes.subarray(at + 1 + head.length, end));
-    done = end;
-    at = end;
+/** Without %20; where that means nothing, as it is. */
+function decoded(uri: string): string {
+  try {
+    return decodeURI(uri);
+  } catch {
+    return uri;
   }
-  return data.length === 0 ? { document: bytes, data } : { document: concat([...kept, bytes.subarray(done)]), data };
 }
 
-const [QUOTE, ESCAPE] = [0x22, 0x5c];
+const inMemory = (bytes: Uint8Array): Buffer => ({
+  size: bytes.length,
+  read: async (offset, length) => bytes.subarray(offset, offset + length),
+});
+
+/** Characters of base64 by the places of the bytes that they stand for. */
+const inBase64 = ({ offset, length, bytes }: GltfDocument["data"][number], file: SizedFile, options: ReadOptions) => ({
+  size: bytes,
+  async read(from: number, size: number): Promise<Uint8Array> {
+    const first = Math.floor(from / 3);
+    const end = Math.min(length, 4 * Math.ceil((from + size) / 3));
+    const text = await file.read(offset + 4 * first, end - 4 * first, options);
+    return decodeBase64(text, file.where).bytes.subarray(from - 3 * first, from - 3 * first + size);
+  },
+});

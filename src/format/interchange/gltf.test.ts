@@ -4,6 +4,9 @@ import { asBytes, dataWith, opened, plain, readFrom } from "../../../test/surfac
 import { concat } from "../../bytes/concat.js";
 import { loadDracoEncoder } from "../../codec/draco-encode.js";
 import { Corrupt, LimitExceeded, OctavoError, Unsupported } from "../../errors.js";
+import { Key } from "../../store/key.js";
+import { memoryStore } from "../../store/memory.js";
+import { openFile } from "./file.js";
 import { glb as binary, file } from "./gltf.js";
 import { column, columns } from "./surface.js";
 
@@ -90,6 +93,97 @@ describe("glTF", () => {
     ] as const)
       expect(plain(await readFrom(file, mode(number))), `${number}`).toMatchObject({ geometry, links });
     expect(plain(await readFrom(file, mode(3, false)))).toMatchObject({ geometry: "polylines", parts: [0, 3, 6] });
+  });
+
+  it("puts the values of sparse accessors over the others", async () => {
+    const sparse = {
+      count: 1,
+      indices: { bufferView: 2, byteOffset: 2, componentType: 5123 },
+      values: { bufferView: 0, byteOffset: 36 },
+    };
+    const read = async (own: object) =>
+      plain(
+        await readFrom(
+          file,
+          changed((document) => Object.assign(document.accessors[0]!, { sparse: { ...sparse, ...own } }) && undefined),
+        ),
+      ).positions.slice(0, 9);
+    expect(await read({})).toEqual([10, 0, 0, 10, 0, 1, 10, 1, 0]);
+    await expect(read({ count: 3 })).rejects.toThrow("has the place 0 after 2, of 3 rows");
+    await expect(read({ count: 9 })).rejects.toThrow("the places of accessor 0 ends at byte 20 of a view of 8");
+    await expect(read({ values: null })).rejects.toThrow("is sparse, and does not say where");
+  });
+
+  it("reads whole numbers as places, normalized or as they are", async () => {
+    const small = (own: object) =>
+      changed((document) => {
+        Object.assign(document.accessors[0]!, { componentType: 5122, bufferView: 3 }, own);
+        document.bufferViews.push({ buffer: 0, byteOffset: 92, byteLength: 18 });
+        document.buffers[0]!.byteLength = 112;
+        document.nodes = [{ name: "only", mesh: 0 }];
+        document.scenes[0]!.nodes = [0];
+      });
+    const words = Int16Array.of(-300, 0, 32767, 1, -32768, 2, 3, 4, 5, 0);
+    const bin = concat([BIN, new Uint8Array(words.buffer)]);
+    const read = async (own: object) => {
+      const bytes = small(own);
+      const start = bytes.length - BIN.length;
+      const all = concat([bytes.subarray(0, start), bin]);
+      const view = new DataView(all.buffer);
+      view.setUint32(8, all.length, true);
+      view.setUint32(start - 8, bin.length, true);
+      return plain(await readFrom(file, all)).positions;
+    };
+    expect(await read({})).toEqual([...words.subarray(0, 9)]);
+    expect(await read({ normalized: true })).toEqual(
+      [...words.subarray(0, 9)].map((value) => Math.fround(Math.max(-1, value / 32767))),
+    );
+  });
+
+  it("keeps attributes of two types under one name apart", async () => {
+    const found = plain(
+      await readFrom(
+        file,
+        changed((own) => {
+          own.meshes.push({
+            name: "b",
+            primitives: [{ attributes: { POSITION: 0, COLOR_0: 1 } as never, indices: 3 }],
+          });
+          own.nodes[2]!.mesh = 1;
+        }),
+      ),
+    );
+    const none = Number.NaN;
+    expect(found.vertexColumns).toMatchObject({
+      color: {
+        type: "uint1×3",
+        values: [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255],
+      },
+      color_2: { type: "float4×3", values: [...new Array(9).fill(none), 0, 0, 1, 0, 0, 1, 0, 0, 1] },
+    });
+  });
+
+  it("reads a large file beside a small document", async () => {
+    const store = memoryStore();
+    const count = 1_500_000; // 18 MB
+    const { scenes, nodes, meshes, ...rest } = structuredClone(DOCUMENT);
+    const document = {
+      ...rest,
+      meshes: [{ primitives: [{ attributes: { POSITION: 0 }, mode: 0 }] }],
+      accessors: [{ bufferView: 0, componentType: 5126, count, type: "VEC3" }],
+      bufferViews: [{ buffer: 0, byteLength: 12 * count }],
+      buffers: [{ byteLength: 12 * count, uri: "b%20c.bin" }],
+    };
+    await store.set(Key.of("a/a.gltf"), asBytes(JSON.stringify(document)));
+    await expect(openFile(store, Key.of("a/a.gltf")).then((input) => file.open(input, {}))).rejects.toThrow(
+      "a/b c.bin, a buffer of",
+    );
+    await store.set(Key.of("a/b c.bin"), new Uint8Array(12 * count));
+    const input = await openFile(store, Key.of("a/a.gltf"));
+    expect((await file.open(input, {})).vertices).toBe(count);
+    const { passing, index } = await file.open(input, { maxMemory: 1 << 20 });
+    expect(passing).toBeDefined();
+    await expect(index({})).rejects.toThrow("which takes about 18000");
   });
 
   it("unpacks Draco", async () => {

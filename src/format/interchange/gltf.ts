@@ -2,19 +2,42 @@
  * glTF 2.0 as a dataset: each node with a mesh is an object, by its name, in the place where the transforms of the nodes put it. Triangles are a mesh; where there are
  * none, lines are a graph (strips alone are paths), and points are points. NORMAL, TEXCOORD_0 and COLOR_0 are `normal`, `uv`
  * and `color`; what begins with "_" keeps its name without that. Draco is unpacked.
+ *
+ * | too large to be held    |                                                                                  |
+ * |-------------------------|----------------------------------------------------------------------------------|
+ * | the document            | is held, without large data in base64; refused where it is too large for that    |
+ * | numbers                 | are read by ranges, where they are; of a packed file they are put aside before   |
+ * | a stream of Draco       | is held, one at a time; refused where it is too large for that                   |
+ * | a path                  | the same                                                                         |
  */
-import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { type Draco, loadDraco } from "../../codec/draco.js";
-import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
+import { isJsonObject } from "../../bytes/json.js";
+import { loadDraco } from "../../codec/draco.js";
+import { LimitExceeded, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
-import type { Column } from "../../model/attributes.js";
-import type { Columns } from "../../model/vectors.js";
-import { ColumnsBuilder } from "../../query/columns.js";
-import { type InputFile, whole } from "./file.js";
-import { type Accessor, Gltf } from "./gltf-file.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import { absentColumn } from "../../query/columns.js";
+import { bytesFile, type InputFile, passingRoom, refusalOf, sized, wholeOrPassing } from "./file.js";
+import { fileAside } from "./file-aside.js";
+import { type Accessor, numbersOf } from "./gltf-accessor.js";
+import { readDocument } from "./gltf-document.js";
+import { Gltf } from "./gltf-file.js";
 import { moved, nodesOf, type Placed, turned } from "./gltf-nodes.js";
+import {
+  DracoStreams,
+  type Given,
+  isPath,
+  type Kind,
+  kindOf,
+  linksOf,
+  modeOf,
+  type Primitive,
+  primitiveOf,
+  usesDraco,
+} from "./gltf-primitives.js";
 import { writeGlb, writeGltf } from "./gltf-write.js";
-import { column, columns, type Surface, surfaceContent } from "./surface.js";
+import { column, columns } from "./surface.js";
+import { blocksContent, NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
+import type { SurfaceBlock, SurfaceFile } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
 /** Either is read, whatever it is called. */
@@ -22,192 +45,188 @@ export const file: FileFormat = { open, write: writeGltf };
 export const glb: FileFormat = { open, write: writeGlb };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
+  const { where } = input;
   const limits = withLimits(options.limits);
-  const bytes = await whole(input, limits.resultBytes, options);
-  const gltf = await Gltf.open(bytes, input, limits, options);
-  const required = gltf.list("extensionsRequired").map(String);
-  const unknown = required.filter(
-    (name) => !/^KHR_(draco_mesh_compression|mesh_quantization|materials_\w+|texture_\w+)$/.test(name),
-  );
+  const bytes = await wholeOrPassing(input, options);
+  const beyond = bytes instanceof Unsupported ? bytes : undefined;
+  const source = bytes instanceof Unsupported ? await sized(input, options) : bytesFile(input, bytes);
+  const document = await readDocument(source, options, beyond);
+  const gltf = await Gltf.open(document, source, limits, options);
+  const refusal = beyond ?? refusalOf(where, gltf.size, options);
+  if (refusal === undefined) await gltf.hold();
+  const unknown = gltf
+    .list("extensionsRequired")
+    .map(String)
+    .filter((name) => !/^KHR_(draco_mesh_compression|mesh_quantization|materials_\w+|texture_\w+)$/.test(name));
   if (unknown.length > 0)
-    throw new Unsupported(`${input.where} needs ${unknown.join(", ").slice(0, 200)}, which is not read`, {
-      where: input.where,
-    });
-  const packed = gltf.list("extensionsUsed").includes(DRACO) || required.includes(DRACO);
-  const draco = packed ? await loadDraco() : undefined;
-  return surfaceContent(surface(gltf, draco), input, options);
+    throw new Unsupported(`${where} needs ${unknown.join(", ").slice(0, 200)}, which is not read`, { where });
+  const scene = sceneOf(gltf);
+  const room = refusal && { bytes: passingRoom(options), refusal };
+  return blocksContent(
+    { version: "glTF 2.0", geometry: scene.geometry },
+    refusal,
+    async (now, makeScratch) => {
+      const packed = makeScratch !== undefined && beyond !== undefined && input.size === undefined;
+      const from = packed ? await fileAside(source, makeScratch(), now) : source;
+      const own = refusal === undefined ? gltf : await Gltf.open(document, from, limits, now);
+      const streams = usesDraco(own) ? new DracoStreams(await loadDraco(), room) : undefined;
+      const primitives: Primitive[] = [];
+      for (const given of scene.used) primitives.push(await primitiveOf(given, own, streams));
+      return surfaceFile(own, scene, primitives, room);
+    },
+    input,
+    options,
+  );
 }
 
-const DRACO = "KHR_draco_mesh_compression";
+type Room = { readonly bytes: number; readonly refusal: Unsupported } | undefined;
 
-type Kind = "mesh" | "lines" | "points";
-const [POINTS, LINES, LOOP, LINE_STRIP, , STRIP, FAN] = [0, 1, 2, 3, 4, 5, 6];
-const kindOf = (mode: number): Kind => (mode === POINTS ? "points" : mode <= LINE_STRIP ? "lines" : "mesh");
-
-interface Primitive {
-  readonly object: number;
-  readonly mode: number;
-  readonly positions: Float32Array;
-  readonly links: Uint32Array;
-  /** Its vertices are in another order than they are stored. */
-  readonly indexed: boolean;
-  readonly columns: Columns;
+/** What the document says of everything, before anything is read. */
+interface Scene {
+  readonly placed: readonly Placed[];
+  /** Primitives of the kind that is read. */
+  readonly used: readonly Given[];
+  readonly kind: Kind;
+  readonly geometry: "mesh" | "polylines" | "graph" | "points";
+  readonly notes: readonly string[];
 }
 
-function surface(gltf: Gltf, draco: Draco | undefined): Surface {
-  const { where } = gltf;
+const LEAST = 64; // bytes that a primitive takes, whatever it has
+
+function sceneOf(gltf: Gltf): Scene {
+  const { where, cap } = gltf;
   const placed = nodesOf(gltf);
-  const primitives: Primitive[] = [];
-  let bytes = 0;
+  const all: Given[] = [];
   for (const [object, place] of placed.entries()) {
     const list = gltf.item("meshes", place.mesh).primitives;
-    for (const own of Array.isArray(list) ? list : []) {
-      if (!isJsonObject(own)) continue;
-      const primitive = readPrimitive(gltf, own, object, place, draco);
-      bytes += primitive.positions.byteLength + primitive.links.byteLength;
-      if (bytes > gltf.cap) throw new LimitExceeded(`${where} unpacks to more than ${gltf.cap} bytes`, { where });
-      primitives.push(primitive);
-    }
+    for (const own of Array.isArray(list) ? list : [])
+      if (isJsonObject(own)) all.push({ object, own, mode: modeOf(own, gltf) });
+    if (LEAST * all.length > cap) throw new LimitExceeded(`${where} unpacks to more than ${cap} bytes`, { where });
   }
-  const kinds = new Set(primitives.map(({ mode }) => kindOf(mode)));
+  const kinds = new Set(all.map(({ mode }) => kindOf(mode)));
   const kind: Kind = kinds.has("mesh") ? "mesh" : kinds.has("lines") ? "lines" : "points";
-  const used = primitives.filter(({ mode }) => kindOf(mode) === kind);
+  const used = all.filter(({ mode }) => kindOf(mode) === kind);
   const notes =
-    primitives.length > used.length
-      ? [`${primitives.length - used.length} primitives of points and lines are left out`]
-      : [];
+    all.length > used.length ? [`${all.length - used.length} primitives of points and lines are left out`] : [];
   if (gltf.list("materials").length + gltf.list("animations").length + gltf.list("skins").length > 0)
     notes.push("materials, animations and skins are left out");
-  const paths = kind === "lines" && used.every(({ mode, indexed }) => mode === LINE_STRIP && !indexed);
-  return {
-    version: "glTF 2.0",
-    geometry: kind === "lines" ? (paths ? "polylines" : "graph") : kind,
-    ...joined(used, placed, paths, kind),
-    notes,
-  };
+  const geometry = kind !== "lines" ? kind : used.every(isPath) ? "polylines" : "graph";
+  return { placed, used, kind, geometry, notes };
 }
 
+const BLOCK = 1 << 16; // rows that are read together
+
 /** Everything in one: the vertices of each object together. */
-function joined(used: readonly Primitive[], placed: readonly Placed[], paths: boolean, kind: Kind) {
-  const count = used.reduce((sum, { positions }) => sum + positions.length / 3, 0);
-  const positions = new Float32Array(3 * count);
-  const links = new Uint32Array(used.reduce((sum, own) => sum + own.links.length, 0));
-  const builder = new ColumnsBuilder(count);
+function surfaceFile(gltf: Gltf, scene: Scene, primitives: readonly Primitive[], room: Room): SurfaceFile {
+  const { where, cap } = gltf;
+  const { geometry, placed } = scene;
+  const linked = geometry === "mesh" || geometry === "graph";
+  const width = geometry === "mesh" ? 3 : 2;
+  const lanes = lanesOf(primitives);
+  const bytes = primitives.reduce((sum, { positions, links }) => sum + 12 * positions.count + 4 * width * links, 0);
+  if (bytes > cap) throw new LimitExceeded(`${where} unpacks to more than ${cap} bytes`, { where });
+  const row = lanes.reduce((sum, { info: { channels } }) => sum + 4 * channels, 12);
+  if (
+    room !== undefined &&
+    geometry === "polylines" &&
+    primitives.some(({ positions }) => positions.count * row > room.bytes)
+  )
+    throw room.refusal;
+
+  async function vertices(primitive: Primitive, from: number, to: number, first: number): Promise<SurfaceBlock> {
+    const { positions, object } = primitive;
+    const { matrix } = placed[object]!;
+    const own: Column[] = [];
+    for (const lane of lanes) own.push(await lane.read(primitive, from, to, matrix));
+    return {
+      ...NO_LINKS,
+      positions: moved(numbersOf(await positions.read(from, to), positions.normalized), matrix),
+      vertexColumns: columns(...own),
+      place: (what, i) => `${what} ${first + from + i} of all primitives`,
+    };
+  }
+
+  async function* blocks(what?: "vertices" | "links"): AsyncGenerator<SurfaceBlock> {
+    let [first, firstLink] = [0, 0];
+    for (const primitive of primitives) {
+      const { count } = primitive.positions;
+      const step = geometry === "polylines" ? count : BLOCK; // paths come whole
+      for (let from = 0; what !== "links" && from < count; from += step)
+        yield vertices(primitive, from, Math.min(from + step, count), first);
+      for (let from = 0; linked && what !== "vertices" && from < primitive.links; from += BLOCK) {
+        const links = await linksOf(primitive, from, Math.min(from + BLOCK, primitive.links), where);
+        const [base, before] = [first, firstLink + from];
+        const place = (_: unknown, i: number): string => `link ${before + i} of all primitives`;
+        yield { ...NO_VERTICES, links: links.map((end) => end + base), linkColumns: columns(), place };
+      }
+      first += count;
+      firstLink += primitive.links;
+    }
+  }
+  const told = { notes: scene.notes, ...objectsOf(scene, primitives) };
+  return { where, geometry, blocks, told: () => told };
+}
+
+/** Each node is an object, or each path. */
+function objectsOf({ placed, geometry }: Scene, primitives: readonly Primitive[]) {
+  const paths = geometry === "polylines";
   const [parts, owners] = [[0], [] as Placed[]];
-  let [vertex, link, last] = [0, 0, -1];
-  for (const { object, positions: own, links: ends, columns: more } of used) {
+  let [vertex, last] = [0, -1];
+  for (const { object, positions } of primitives) {
     if (last >= 0 && (paths || object !== last)) parts.push(vertex);
     if (paths || object !== last) owners.push(placed[object]!);
     last = object;
-    positions.set(own, 3 * vertex);
-    for (let i = 0; i < ends.length; i++) links[link + i] = ends[i]! + vertex;
-    builder.put(more, 0, own.length / 3, vertex);
-    vertex += own.length / 3;
-    link += ends.length;
+    vertex += positions.count;
   }
   parts.push(vertex);
+  if (owners.length === 0 || geometry === "points") return {};
   const ids = owners.map(({ id }) => id);
   const known = ids.every((id): id is bigint => id !== undefined) && new Set(ids).size === ids.length;
   const names = owners.map(({ name }) => name);
-  const objects = owners.length > 0 && kind !== "points";
   return {
-    positions,
-    vertexColumns: builder.done(),
-    links: paths || kind === "points" ? undefined : links,
-    parts: objects ? Uint32Array.from(parts) : undefined,
-    ids: known && objects ? BigInt64Array.from(ids as bigint[]) : undefined,
-    objectColumns: objects && names.some((name) => name !== "") ? columns(column("name", names)) : undefined,
-    place: (what: "vertex" | "link", i: number) => `${what} ${i} of all primitives`,
+    parts: Uint32Array.from(parts),
+    ids: known ? BigInt64Array.from(ids as bigint[]) : undefined,
+    objectColumns: names.some((name) => name !== "") ? columns(column("name", names)) : undefined,
   };
 }
 
-function readPrimitive(
-  gltf: Gltf,
-  own: JsonObject,
-  object: number,
-  { matrix }: Placed,
-  draco: Draco | undefined,
-): Primitive {
-  const { where } = gltf;
-  const mode = gltf.number(own.mode, "mode", 4);
-  if (mode > FAN) throw new Corrupt(`${where} has a primitive of mode ${mode}`, { where });
-  const attributes = isJsonObject(own.attributes) ? own.attributes : {};
-  const packed = isJsonObject(own.extensions) ? own.extensions[DRACO] : undefined;
-  if (isJsonObject(packed) && draco === undefined)
-    throw new Corrupt(`${where} is packed with Draco, and does not say so in extensionsUsed`, { where });
-  const { read, indices } =
-    isJsonObject(packed) && draco !== undefined ? unpack(gltf, packed, draco) : plain(gltf, own);
-  const place = read("POSITION", attributes.POSITION);
-  if (place.channels !== 3) throw new Corrupt(`${where} has positions of ${place.channels} numbers`, { where });
-  const list: Column[] = [];
-  for (const [name, index] of Object.entries(attributes)) {
-    if (name === "POSITION" || /^(JOINTS|WEIGHTS|TANGENT)/.test(name)) continue;
-    const { values, channels, count } = read(name, index);
-    if (count !== place.count)
-      throw new Corrupt(`${where}: ${name} has ${count} rows, and there are ${place.count} positions`, { where });
-    const known = { NORMAL: "normal", TEXCOORD_0: "uv", COLOR_0: "color" }[name];
-    const isNormal = name === "NORMAL" && channels === 3 && values instanceof Float32Array;
-    list.push(column(known ?? name.replace(/^_/, ""), isNormal ? turned(values, matrix) : values, channels));
-  }
-  const links = linksOf(mode, indices, place.count);
-  for (const end of links)
-    if (end >= place.count)
-      throw new Corrupt(`${where} has a face that points to vertex ${end}, counted from 0, of ${place.count}`, {
-        where,
-      });
-  const positions = moved(numbersOf(place), matrix);
-  return { object, mode, positions, links, indexed: indices !== undefined, columns: columns(...list) };
+/** An attribute of vertices, of all primitives. */
+interface Lane {
+  readonly info: AttributeInfo;
+  read(primitive: Primitive, from: number, to: number, matrix: readonly number[]): Promise<Column>;
 }
 
-function numbersOf({ values, normalized }: Accessor): Float32Array {
-  if (values instanceof Float32Array) return values;
-  const most = normalized
-    ? 2 ** (8 * values.BYTES_PER_ELEMENT - (/^Int/.test(values.constructor.name) ? 1 : 0)) - 1
-    : 1;
-  return Float32Array.from(values, (value) => Math.max(-1 * most, value) / most);
-}
+const KNOWN: { readonly [semantic: string]: string } = { NORMAL: "normal", TEXCOORD_0: "uv", COLOR_0: "color" };
 
-interface Source {
-  read(name: string, index: Json | undefined): Accessor;
-  readonly indices: ArrayLike<number> | undefined;
-}
-
-function plain(gltf: Gltf, own: JsonObject): Source {
-  const indices = own.indices === undefined ? undefined : gltf.accessor(own.indices);
-  return { read: (_, index) => gltf.accessor(index), indices: indices?.values };
-}
-
-function unpack(gltf: Gltf, packed: JsonObject, draco: Draco): Source {
-  const { where } = gltf;
-  const { positions, components, points, faces, attributes } = draco.decode(
-    gltf.view(packed.bufferView).bytes,
-    gltf.limits,
-    where,
-  );
-  const numbers = isJsonObject(packed.attributes) ? packed.attributes : {};
-  return {
-    indices: faces,
-    read(name) {
-      if (name === "POSITION") return { values: positions, channels: components, count: points, normalized: false };
-      const found = attributes.find(({ id }) => id === numbers[name]);
-      if (found === undefined) throw new Corrupt(`${where} has no ${name} in its Draco stream`, { where });
-      return { values: found.values, channels: found.components, count: points, normalized: false };
-    },
-  };
-}
-
-/** Triangles, or pairs of lines; of strips as paths nothing is needed besides, but they may be read as lines. */
-function linksOf(mode: number, indices: ArrayLike<number> | undefined, vertices: number): Uint32Array {
-  const count = indices?.length ?? vertices;
-  const at = (i: number): number => indices?.[i] ?? i;
-  const out: number[] | Uint32Array =
-    mode === LINES || mode === 4 ? new Uint32Array(count - (count % (mode === LINES ? 2 : 3))) : [];
-  if (out instanceof Uint32Array) for (let i = 0; i < out.length; i++) out[i] = at(i);
-  else if (mode === STRIP) for (let i = 2; i < count; i++) out.push(at(i - 2 + (i % 2)), at(i - 1 - (i % 2)), at(i));
-  else if (mode === FAN) for (let i = 2; i < count; i++) out.push(at(0), at(i - 1), at(i));
-  else if (mode === LINE_STRIP || mode === LOOP) {
-    for (let i = 1; i < count; i++) out.push(at(i - 1), at(i));
-    if (mode === LOOP && count > 1) out.push(at(count - 1), at(0));
-  }
-  return Uint32Array.from(out);
+/** Attributes by their names; one that is of another type elsewhere has a number after its name there. */
+function lanesOf(primitives: readonly Primitive[]): Lane[] {
+  type Own = { readonly rows: Accessor; readonly semantic: string };
+  const found = new Map<string, { readonly like: Accessor; readonly by: Map<Primitive, Own> }>();
+  for (const primitive of primitives)
+    for (const [semantic, rows] of primitive.attributes) {
+      const plain = KNOWN[semantic] ?? semantic.replace(/^_/, "");
+      for (let name = plain, k = 2; ; name = `${plain}_${k++}`) {
+        const own = found.get(name) ?? { like: rows, by: new Map() };
+        found.set(name, own);
+        const isSame = own.like.Type === rows.Type && own.like.channels === rows.channels;
+        if (!isSame || own.by.has(primitive)) continue;
+        own.by.set(primitive, { rows, semantic });
+        break;
+      }
+    }
+  return [...found].map(([name, { like, by }]) => {
+    const { channels, Type } = like;
+    const plain = column(name, new Type(0), channels).info;
+    const info = by.size < primitives.length ? absentColumn(plain, 1).info : plain;
+    return {
+      info,
+      async read(primitive, from, to, matrix) {
+        const own = by.get(primitive);
+        if (own === undefined) return absentColumn(info, to - from);
+        const values = await own.rows.read(from, to);
+        const isNormal = own.semantic === "NORMAL" && channels === 3 && values instanceof Float32Array;
+        return { info, values: isNormal ? turned(values, matrix) : values };
+      },
+    };
+  });
 }

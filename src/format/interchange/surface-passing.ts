@@ -51,7 +51,7 @@ export interface SurfaceBlock extends Pick<Surface, "positions" | "vertexColumns
 
 export interface SurfaceFile extends Pick<Surface, "geometry"> {
   readonly where: string;
-  /** All of it, or blocks that have all vertices or all links; may be asked for again. */
+  /** All of it, or blocks that have all vertices or all links; may be asked for again. Paths come whole. */
   blocks(what?: "vertices" | "links"): AsyncIterable<SurfaceBlock>;
   /** Known when all blocks have come once. */
   told(): Pick<Surface, "notes" | "parts" | "ids" | "objectColumns" | "groups">;
@@ -126,6 +126,7 @@ async function looked(file: SurfaceFile, onBad: OpenFileOptions["onBad"]): Promi
   }
   const loose = first === undefined && forward ? await lookAtLinks(file, vertices, bad) : 0;
   if (first !== undefined) throw first;
+  if (geometry === "polylines" && lost.count() > 0) losePaths(lost, file.told().parts ?? Uint32Array.of(0, vertices));
   const without = lost.count();
   return {
     vertices,
@@ -135,6 +136,12 @@ async function looked(file: SurfaceFile, onBad: OpenFileOptions["onBad"]): Promi
     stretches: vertices > without ? stretches : undefined,
     kept: (vertex) => vertex - lost.before(vertex),
   };
+}
+
+/** Paths that have lost a vertex are lost. */
+function losePaths(lost: Marks, parts: Uint32Array): void {
+  const damaged = [...parts.keys()].filter((part) => lost.before(parts[part + 1] ?? 0) > lost.before(parts[part]!));
+  for (const part of damaged) for (let vertex = parts[part]!; vertex < parts[part + 1]!; vertex++) lost.set(vertex);
 }
 
 /** How many point nowhere. */
