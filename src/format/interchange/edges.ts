@@ -1,5 +1,5 @@
 /**
- * Edge lists: `a b` or `a b weight` on each line. Where nodes lie is in lines that other software takes for comments,
+ * Edge lists: `a b` or `a b weight` on each line. Where nodes lie is in lines, anywhere, that other software takes for comments,
  *
  *     # node a 1.5 2 0
  *
@@ -7,97 +7,182 @@
  * list is refused.
  */
 
-import { Corrupt } from "../../errors.js";
+import { Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import { lostUnit } from "../../model/attributes.js";
+import type { ReadOptions } from "../../model/dataset.js";
 import { widened } from "../../query/columns.js";
 import { Key } from "../../store/key.js";
 import type { Sink } from "../../store/types.js";
-import { type InputFile, openFile, whole } from "./file.js";
-import { NAMES, nameColumn, namesOf } from "./nodes.js";
+import { type InputFile, openFile, PASSED, sizeOf, wholeOrPassing } from "./file.js";
+import { type GraphBlock, type GraphFile, heldGraph, passGraph } from "./graph.js";
+import { Growing } from "./growing.js";
+import { Names } from "./names.js";
+import { NAMES, namesOf } from "./nodes.js";
 import { spoolIn } from "./spool.js";
-import { column, columns, type Surface, surfaceContent } from "./surface.js";
+import { column, columns, surfaceContent } from "./surface.js";
+import { passingContent } from "./surface-passing.js";
 import { AS_GRAPH, endsOf, lossesOf } from "./surface-write.js";
-import { Scanner } from "./text.js";
+import { countLines, Scanner, type TextBlock, textBlocks } from "./text.js";
 import { textSink } from "./text-write.js";
 import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
 
 export const file: FileFormat = { open, write };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const { chunkBytes } = withLimits(options.limits);
-  const nodes = new Nodes();
-  const beside = Key.of(input.key.replace(/\.edges(\.gz)?$/i, ".nodes"));
-  if (beside !== input.key && (await input.store.stat(beside, { signal: options.signal })) !== undefined) {
-    const table = await openFile(input.store, beside, options);
-    parseNodes(await whole(table, chunkBytes, options), table.where, nodes);
-  }
-  return surfaceContent(parseEdges(await whole(input, chunkBytes, options), input.where, nodes), input, options);
+  const beside = await nodesBeside(input, options);
+  const most = withLimits(options.limits).chunkBytes;
+  const edges = await wholeOrPassing(input, options, most);
+  if (edges instanceof Unsupported) return passing(input, beside, edges, options);
+  const left = options.maxMemory === undefined ? undefined : options.maxMemory - PASSED * edges.length;
+  const nodes = beside && (await wholeOrPassing(beside, { ...options, maxMemory: left }, most));
+  if (nodes instanceof Unsupported) return passing(input, beside, nodes, options);
+  const file = edgeFile(input, async function* () {
+    const lines = new EdgeLines(input.where, beside?.where);
+    if (nodes !== undefined) lines.takeNodes({ bytes: nodes, line: 1 });
+    lines.take({ bytes: edges, line: 1 });
+    yield lines;
+  });
+  return surfaceContent(await heldGraph(file), input, options);
 }
 
-/** Nodes by name. */
-export class Nodes {
-  readonly names: string[] = [];
-  readonly positions: number[] = [];
-  readonly rows = new Map<string, number>();
+function passing(
+  input: InputFile,
+  beside: InputFile | undefined,
+  refusal: Unsupported,
+  options: OpenFileOptions,
+): FileContent {
+  return passingContent({ version: "", geometry: "graph" }, refusal, async (makeScratch, now) => {
+    const file = edgeFile(input, async function* () {
+      for await (const block of beside === undefined ? [] : smallBlocks(beside, now)) {
+        const lines = new EdgeLines(input.where, beside?.where);
+        lines.takeNodes(block);
+        yield lines;
+      }
+      for await (const block of smallBlocks(input, now)) {
+        const lines = new EdgeLines(input.where, beside?.where);
+        lines.take(block);
+        yield lines;
+      }
+    });
+    const size = (await sizeOf(input, now)) + (beside === undefined ? 0 : await sizeOf(beside, now));
+    return passGraph(file, size, makeScratch, options);
+  });
+}
 
-  add(scanner: Scanner): void {
-    const name = scanner.word();
-    if (name === "") throw scanner.corrupt("a node without a name");
-    if (this.rows.has(name)) throw scanner.corrupt(`node ${JSON.stringify(name)} is there twice`);
-    this.rows.set(name, this.names.push(name) - 1);
+const TOGETHER = 1 << 20; // bytes of lines that become a block, about: what is made of them takes many times as much
+
+/** The blocks of a file, in smaller ones. */
+async function* smallBlocks(input: InputFile, options: ReadOptions): AsyncGenerator<EdgeText> {
+  for await (const { bytes, line: first } of textBlocks(input, options))
+    for (let [from, line] = [0, first]; from < bytes.length; ) {
+      const last = bytes.indexOf(NEWLINE, from + TOGETHER);
+      const own = bytes.subarray(from, last < 0 ? bytes.length : last + 1);
+      yield { bytes: own, line };
+      line += countLines(own);
+      from += own.length;
+    }
+}
+
+/** The table of nodes that lies beside, where there is one. */
+async function nodesBeside(input: InputFile, options: OpenFileOptions): Promise<InputFile | undefined> {
+  const beside = Key.of(input.key.replace(/\.edges(\.gz)?$/i, ".nodes"));
+  const there = beside !== input.key && (await input.store.stat(beside, { signal: options.signal })) !== undefined;
+  return there ? openFile(input.store, beside, options) : undefined;
+}
+
+function edgeFile({ where }: InputFile, blocks: () => AsyncGenerator<EdgeLines>): GraphFile<EdgeLines> {
+  let weighted = false;
+  return {
+    where,
+    async *blocks() {
+      for await (const lines of blocks()) {
+        weighted ||= lines.weighted;
+        yield lines;
+      }
+    },
+    columns: ({ positions, weights }) => ({
+      positions: positions.done(),
+      vertexColumns: new Map(),
+      linkColumns: weighted ? columns(column("weight", weights.done())) : new Map(),
+    }),
+    linkPlace: (lines, link) => `line ${lines.lines.values[link]}`,
+    nowhere: (name) => ({
+      message: `nothing says where node ${name} lies`,
+      hint: "Put lines `# node NAME X Y Z` into the file, or a file that ends in .nodes with NAME X Y Z beside.",
+    }),
+  };
+}
+
+const [HASH, NEWLINE] = [0x23, 10];
+
+type EdgeText = Pick<TextBlock, "bytes" | "line">;
+
+/** Nodes and edges of whole lines. */
+class EdgeLines implements GraphBlock {
+  readonly nodes = new Names();
+  readonly positions = new Growing(new Float64Array());
+  readonly ends = new Names();
+  readonly weights = new Growing(new Float64Array());
+  weighted = false;
+  /** The line of each edge, and of each node. */
+  readonly lines = new Growing(new Uint32Array());
+  readonly #nodeLines = new Growing(new Uint32Array());
+  readonly #where: string;
+  readonly #beside: string | undefined;
+  /** So many of the nodes are in the file beside. */
+  #nodesBeside = 0;
+
+  constructor(where: string, beside: string | undefined) {
+    this.#where = where;
+    this.#beside = beside;
+  }
+
+  at(what: "node" | "edge", i: number): string {
+    if (what === "edge") return `${this.#where}, line ${this.lines.values[i]}`;
+    return `${i < this.#nodesBeside ? this.#beside : this.#where}, line ${this.#nodeLines.values[i]}`;
+  }
+
+  /** Lines of the file beside. */
+  takeNodes(block: EdgeText): void {
+    const scanner = new Scanner(block, this.#beside!);
+    for (let more = block.bytes.length > 0; more; more = scanner.next())
+      if (!scanner.ends() && scanner.peek() !== HASH) this.#node(scanner);
+    this.#nodesBeside = this.nodes.length;
+  }
+
+  take(block: EdgeText): void {
+    const scanner = new Scanner(block, this.#where);
+    for (let more = block.bytes.length > 0; more; more = scanner.next()) {
+      if (scanner.ends()) continue;
+      if (scanner.peek() === HASH) {
+        scanner.at++;
+        if (scanner.word() === "node") this.#node(scanner);
+      } else this.#edge(scanner);
+    }
+  }
+
+  #node(scanner: Scanner): void {
+    this.#name(scanner, this.nodes, "a node without a name");
+    this.#nodeLines.push(scanner.line);
     for (const axis of ["x", "y", "z"]) this.positions.push(axis === "z" && scanner.ends() ? 0 : scanner.number(axis));
   }
-}
 
-const HASH = 0x23;
-
-function parseNodes(bytes: Uint8Array, where: string, nodes: Nodes): void {
-  const scanner = new Scanner({ bytes }, where);
-  for (let more = bytes.length > 0; more; more = scanner.next())
-    if (!scanner.ends() && scanner.peek() !== HASH) nodes.add(scanner);
-}
-
-export function parseEdges(bytes: Uint8Array, where: string, nodes = new Nodes()): Surface {
-  const scanner = new Scanner({ bytes }, where);
-  const [ends, weights, lines]: [number[], number[], number[]] = [[], [], []];
-  let weighted = false;
-  const end = (): number => {
-    const name = scanner.word();
-    if (name === "") throw scanner.corrupt("an edge has one end only");
-    const row = nodes.rows.get(name);
-    if (row !== undefined) return row;
-    throw new Corrupt(
-      `${where}, line ${scanner.line}: nothing says where node ${JSON.stringify(name.slice(0, 40))} lies`,
-      {
-        where,
-        hint: "Put lines `# node NAME X Y Z` before the edges, or a file that ends in .nodes with NAME X Y Z beside.",
-      },
-    );
-  };
-  for (let more = bytes.length > 0; more; more = scanner.next()) {
-    if (scanner.ends()) continue;
-    if (scanner.peek() === HASH) {
-      scanner.at++;
-      if (scanner.word() === "node") nodes.add(scanner);
-      continue;
-    }
-    lines.push(scanner.line);
-    ends.push(end(), end());
-    const own = !scanner.ends();
-    weights.push(own ? scanner.number("a weight") : Number.NaN);
-    weighted ||= own;
+  #edge(scanner: Scanner): void {
+    this.lines.push(scanner.line);
+    for (let end = 0; end < 2; end++) this.#name(scanner, this.ends, "an edge has one end only");
+    const weighted = !scanner.ends();
+    this.weights.push(weighted ? scanner.number("a weight") : Number.NaN);
+    this.weighted ||= weighted;
     if (!scanner.ends()) throw scanner.corrupt(`${JSON.stringify(scanner.rest().slice(0, 40))} after the weight`);
   }
-  return {
-    version: "",
-    geometry: "graph",
-    positions: Float64Array.from(nodes.positions),
-    links: Uint32Array.from(ends),
-    vertexColumns: columns(nameColumn(nodes.names)),
-    linkColumns: weighted ? columns(column("weight", Float64Array.from(weights))) : new Map(),
-    place: (what, i) => (what === "link" ? `line ${lines[i]}` : `node ${JSON.stringify(nodes.names[i])}`),
-  };
+
+  #name(scanner: Scanner, to: Names, missing: string): void {
+    const end = scanner.wordEnd();
+    if (end === scanner.at) throw scanner.corrupt(missing);
+    to.push(scanner.bytes, scanner.at, end);
+    scanner.at = end;
+  }
 }
 
 const KINDS = ["graph", "skeletons", "lines", "polylines", "streamlines"] as const;

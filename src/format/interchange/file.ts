@@ -218,7 +218,7 @@ export async function exactly(
 }
 
 export const COPIES = 2; // the bytes of what is read whole, and what is made of them
-const PASSED = 10; // the same, with all that is made of it on its way to a store, where the file need not be held for that
+export const PASSED = 10; // the same, with all that is made of it on its way to a store, where the file need not be held for that
 
 type WholeOptions = ReadOptions & { readonly maxMemory?: number | undefined };
 
@@ -230,8 +230,19 @@ export async function whole(file: InputFile, most: number, options?: WholeOption
 }
 
 /** The same of files that can pass without being held: what would be thrown, where they are too large. */
-export const wholeOrPassing = (file: InputFile, options: WholeOptions): Promise<Uint8Array | Unsupported> =>
-  wholeWithin(file, withLimits(options.limits).resultBytes, PASSED, options);
+export const wholeOrPassing = (
+  file: InputFile,
+  options: WholeOptions,
+  most = withLimits(options.limits).resultBytes,
+): Promise<Uint8Array | Unsupported> => wholeWithin(file, most, PASSED, options);
+
+/** The bytes of a file; of one that is packed they are counted. */
+export async function sizeOf(file: InputFile, options: ReadOptions): Promise<number> {
+  if (file.size !== undefined) return file.size;
+  let size = 0;
+  for await (const bytes of file.stream(0, options)) size += bytes.length;
+  return size;
+}
 
 async function wholeWithin(
   file: InputFile,

@@ -9,198 +9,157 @@
  * Nodes lie where their data x, y and z say, or those that the caller names; all other data are attributes. Where a value is missing
  * the default of its key holds, else it is absent. Graphs in nodes, ports and edges of many ends are refused.
  */
-import { Corrupt, Unsupported } from "../../errors.js";
+import { Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { Columns } from "../../model/vectors.js";
 import { absentColumn } from "../../query/columns.js";
-import { type InputFile, whole } from "./file.js";
+import { type InputFile, sizeOf, wholeOrPassing } from "./file.js";
+import { type GraphFile, heldGraph, passGraph } from "./graph.js";
+import {
+  type Domain,
+  type GraphmlBlock,
+  GraphmlParser,
+  type Key,
+  noValue,
+  parsedAs,
+  TYPES,
+  type Type,
+  typeIn,
+  type Value,
+} from "./graphml-parse.js";
 import { writeGraphml } from "./graphml-write.js";
-import { NAMES, nameColumn } from "./nodes.js";
-import { type Surface, surfaceContent } from "./surface.js";
+import { NAMES, Texts } from "./nodes.js";
+import { surfaceContent } from "./surface.js";
+import { passingContent } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
-import { XmlReader } from "./xml.js";
 
 export const file: FileFormat = { open, write: writeGraphml };
 
-async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const limits = withLimits(options.limits);
-  const bytes = await whole(input, limits.chunkBytes, options);
-  return surfaceContent(surfaceOf(parseGraphml(bytes, input.where, limits), input.where, options), input, options);
-}
-
-interface Key {
-  readonly name: string;
-  readonly type: string;
-  default?: string | undefined;
-  /** By row; what is not there is undefined. */
-  readonly texts: string[];
-}
-
-interface Graph {
-  readonly names: string[];
-  readonly ends: number[];
-  readonly directed: boolean;
-  readonly keys: { readonly node: Key[]; readonly edge: Key[] };
-}
-
-export function parseGraphml(bytes: Uint8Array, where: string, limits?: OpenFileOptions["limits"]): Graph {
-  const reader = new XmlReader(where, limits);
-  const rows = new Map<string, number>();
-  const [names, ends]: [string[], number[]] = [[], []];
-  const edges: (readonly [source: string, target: string, at: number])[] = [];
-  const keys = new Map<string, Key & { readonly for: string }>();
-  const path: string[] = [];
-  let [text, directed] = ["", false];
-  let [key, owner, graphs]: [(Key & { readonly for: string }) | undefined, "node" | "edge" | "graph", number] = [
-    undefined,
-    "graph",
-    0,
-  ];
-  const needed = (attributes: ReadonlyMap<string, string>, name: string, of: string): string => {
-    const value = attributes.get(name);
-    if (value === undefined) throw reader.corrupt(`<${of}> has no ${name}`);
-    return value;
-  };
-  const begin = (name: string, attributes: ReadonlyMap<string, string>): void => {
-    text = "";
-    if (path.length === 0 && name !== "graphml") throw reader.corrupt(`<${name}> where <graphml> was expected`);
-    if (name === "hyperedge" || name === "port" || (name === "graph" && (graphs++ > 0 || path.length > 1)))
-      throw new Unsupported(`${where} has a <${name}> in ${path.at(-1)}, and only one plain graph is read`, { where });
-    if (name === "graph") directed = attributes.get("edgedefault") === "directed";
-    else if (name === "key") {
-      const id = needed(attributes, "id", name);
-      const type = attributes.get("attr.type") ?? "string";
-      if (!(type in TYPES))
-        throw reader.corrupt(`the key ${id} has the type ${type}, expected ${Object.keys(TYPES).join(", ")}`);
-      key = { name: attributes.get("attr.name") ?? id, type, texts: [], for: attributes.get("for") ?? "all" };
-      keys.set(id, key);
-    } else if (name === "node") {
-      const id = needed(attributes, "id", name);
-      if (rows.has(id)) throw reader.corrupt(`node ${JSON.stringify(id)} is there twice`);
-      rows.set(id, names.push(id) - 1);
-      owner = "node";
-    } else if (name === "edge") {
-      edges.push([needed(attributes, "source", name), needed(attributes, "target", name), reader.offset]);
-      owner = "edge";
-    } else if (name === "data") {
-      const id = needed(attributes, "key", name);
-      key = keys.get(id);
-      if (key === undefined) throw reader.corrupt(`data of the key ${JSON.stringify(id)}, which is not declared`);
-    }
-  };
-  const close = (name: string): void => {
-    if (name === "default" && key !== undefined) key.default = text.trim();
-    else if (name === "data" && owner !== "graph") key!.texts[(owner === "node" ? names : edges).length - 1] = text;
-    else if (name === "node" || name === "edge") owner = "graph";
-  };
-  for (const events of [reader.push(bytes), reader.end()])
-    for (const event of events)
-      if (event.kind === "text") text += event.text;
-      else if (event.kind === "open") {
-        begin(event.name, event.attributes);
-        path.push(event.name);
-      } else {
-        path.pop();
-        close(event.name);
-      }
-  for (const [source, target, at] of edges)
-    for (const end of [source, target]) {
-      const row = rows.get(end);
-      if (row === undefined)
-        throw new Corrupt(`${where}, byte ${at}: an edge leads to ${JSON.stringify(end)}, which is no node`, { where });
-      ends.push(row);
-    }
-  const of = (domain: string): Key[] =>
-    [...keys.values()].filter((own) => own.for === domain || (own.for === "all" && own.texts.length > 0));
-  return { names, ends, directed, keys: { node: of("node"), edge: of("edge") } };
-}
-
-export const TYPES = {
-  boolean: { kind: "bool", size: 1 },
-  int: { kind: "int", size: 4, endian: "little" },
-  long: { kind: "int", size: 8, endian: "little" },
-  float: { kind: "float", size: 4, endian: "little" },
-  double: { kind: "float", size: 8, endian: "little" },
-  string: { kind: "string" },
-} as const;
-
 const COORDINATES = ["x", "y", "z"];
 
-function surfaceOf({ names, ends, directed, keys }: Graph, where: string, { table }: OpenFileOptions): Surface {
+async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
+  const { where } = input;
+  const { maxMemory, table } = options;
+  const limits = withLimits(options.limits);
   const wanted = table?.position ?? COORDINATES;
-  const coordinates = wanted.map((name) => keys.node.find((key) => key.name.toLowerCase() === name.toLowerCase()));
-  const missing = coordinates.indexOf(undefined);
-  if (names.length > 0 && (wanted.length !== 3 || (missing >= 0 && missing < 2)))
-    throw new Corrupt(`${where} has no data ${wanted[missing] ?? ""} of nodes, so that nobody knows where they lie`, {
-      where,
-      hint: `Say which of its data are coordinates: --position X,Y,Z; it has ${keys.node.map(({ name }) => name).join(", ") || "none"}.`,
-    });
-  const count = names.length;
-  const positions = new Float64Array(3 * count);
-  for (const [axis, key] of coordinates.entries())
-    if (key !== undefined) {
-      const values = columnOf({ ...key, type: "double" }, count, "node", where).values;
-      for (let row = 0; row < count; row++) positions[3 * row + axis] = values[row] as number;
-    }
-  const named = nameColumn(names);
-  const own = keys.node.filter(
-    (key) => !coordinates.includes(key) && key.name !== NAMES.numbers && key.name !== NAMES.texts,
-  );
-  const all = (list: readonly Key[], rows: number, of: string): [string, Column][] =>
-    list.map((key) => [key.name, columnOf(key, rows, of, where)]);
-  return {
-    version: "",
-    geometry: "graph",
-    positions,
-    links: Uint32Array.from(ends),
-    vertexColumns: new Map([[named.info.name, named], ...all(own, count, "node")]),
-    linkColumns: new Map(all(keys.edge, ends.length / 2, "edge")),
-    header: { directed },
-    place: (what, i) => (what === "vertex" ? `node ${JSON.stringify(names[i])}` : `edge ${i}`),
-  };
+  const bytes = await wholeOrPassing(input, options, limits.chunkBytes);
+  const newParser = (): GraphmlParser => new GraphmlParser(where, wanted, limits);
+  if (!(bytes instanceof Unsupported))
+    return surfaceContent(await heldGraph(graphmlFile(where, newParser, () => [bytes])), input, options);
+  const header = { directed: await isDirected(input, newParser(), options) };
+  return passingContent({ version: "", geometry: "graph", header }, bytes, async (makeScratch, now) => {
+    const graph = graphmlFile(where, newParser, () => smallPieces(input, now), maxMemory);
+    return passGraph(graph, await sizeOf(input, now), makeScratch, options);
+  });
 }
 
-/** The values of a key. */
-function columnOf(key: Key, rows: number, of: string, where: string): Column {
-  const info: AttributeInfo = { name: key.name, dtype: TYPES[key.type as keyof typeof TYPES], channels: 1 };
-  const { values, info: absent } = absentColumn(info, rows);
-  const into = values as (string | number | bigint)[];
-  let some = false;
-  for (let row = 0; row < rows; row++) {
-    const text = key.texts[row] ?? key.default;
-    if (text === undefined) {
-      some = true;
-      continue;
-    }
-    const value = VALUES[key.type as keyof typeof TYPES](text.trim());
-    if (value === undefined)
-      throw new Corrupt(
-        `${where}: ${key.name} of ${of} ${row} is ${JSON.stringify(text.slice(0, 40))}, expected ${key.type}`,
-        { where },
-      );
-    into[row] = key.type === "string" ? text : value;
+async function isDirected(input: InputFile, parser: GraphmlParser, options: ReadOptions): Promise<boolean> {
+  for await (const bytes of input.stream(0, options)) {
+    parser.take(bytes);
+    if (parser.directed !== undefined) return parser.directed;
+    parser.shift();
   }
-  return { info: some ? absent : info, values };
+  return false;
 }
 
-const float = (text: string): number | undefined => {
-  const value = /^[+-]?(inf|infinity)$/i.test(text) ? Number(`${text.replace(/inf.*/i, "")}Infinity`) : Number(text);
-  return text !== "" && (!Number.isNaN(value) || /^nan$/i.test(text)) ? value : undefined;
-};
-const whole64 =
-  (bits: number) =>
-  (text: string): bigint | undefined => {
-    const value = /^[+-]?\d{1,20}$/.test(text) ? BigInt(text) : undefined;
-    return value !== undefined && BigInt.asIntN(bits, value) === value ? value : undefined;
+const TOGETHER = 1 << 20; // bytes that become a block: what is made of them takes many times as much
+
+async function* smallPieces(input: InputFile, options: ReadOptions): AsyncGenerator<Uint8Array> {
+  for await (const bytes of input.stream(0, options))
+    for (let from = 0; from < bytes.length; from += TOGETHER) yield bytes.subarray(from, from + TOGETHER);
+}
+
+type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** A block for each piece. */
+function graphmlFile(
+  where: string,
+  newParser: () => GraphmlParser,
+  pieces: () => Pieces,
+  maxMemory?: number | undefined,
+): GraphFile<GraphmlBlock> {
+  let known: GraphmlParser | undefined;
+  return {
+    where,
+    async *blocks() {
+      const parser = newParser();
+      const texts = known === undefined ? new Map<string, Texts>() : undefined;
+      const done = (): GraphmlBlock => {
+        const block = parser.shift();
+        if (texts !== undefined) takeTexts(block, parser.keys, texts, { where, maxMemory });
+        return block;
+      };
+      let any = false;
+      for await (const piece of pieces()) {
+        if (any) yield done();
+        parser.take(piece);
+        any = true;
+      }
+      parser.end();
+      yield done();
+      known = parser;
+    },
+    header: () => ({ directed: known?.directed === true }),
+    columns: (block) => columnsOf(block, known!, where),
+    linkPlace: (_, edge) => `edge ${edge}`,
+    nowhere: (name) => ({ message: `an edge leads to ${name}, which is no node` }),
   };
-const VALUES: { readonly [T in keyof typeof TYPES]: (text: string) => string | number | bigint | undefined } = {
-  boolean: (text) => (/^(true|1)$/i.test(text) ? 1 : /^(false|0)$/i.test(text) ? 0 : undefined),
-  int: (text) => {
-    const value = whole64(32)(text);
-    return value === undefined ? undefined : Number(value);
-  },
-  long: whole64(64),
-  float,
-  double: float,
-  string: (text) => text,
-};
+}
+
+/** Counts the texts of each attribute. */
+function takeTexts(
+  { values }: GraphmlBlock,
+  keys: ReadonlyMap<string, Key>,
+  texts: Map<string, Texts>,
+  { where, maxMemory }: { readonly where: string; readonly maxMemory?: number | undefined },
+): void {
+  for (const domain of ["node", "edge"] as const)
+    for (const [id, list] of values[domain]) {
+      const { name, type } = keys.get(id)!;
+      if (type !== "string") continue;
+      const what = `${name} of ${domain}s`;
+      const own = texts.get(what) ?? new Texts(where, what, maxMemory);
+      texts.set(what, own);
+      for (const text of list) if (text !== undefined) own.add(`${text}`);
+    }
+}
+
+function columnsOf(block: GraphmlBlock, known: GraphmlParser, where: string) {
+  const { total, keys } = known;
+  const of = (domain: Domain): Key[] =>
+    [...keys.values()].filter((key) => key.for === domain || (key.for === "all" && key.given[domain] > 0));
+  const column = (key: Key, domain: Domain): Column => columnOf(block, key, domain, total[domain], where);
+  const nodeKeys = of("node");
+  if (total.node > 0) known.mustHaveCoordinates(nodeKeys.map(({ name }) => name));
+  const positions = new Float64Array(3 * block.nodes.length);
+  for (const key of nodeKeys)
+    for (const axis of key.axes) {
+      const { values } = column(key, "node");
+      for (let row = 0; row < values.length; row++) positions[3 * row + axis] = values[row] as number;
+    }
+  const names: readonly string[] = Object.values(NAMES);
+  const own = nodeKeys.filter(({ axes, name }) => axes.length === 0 && !names.includes(name));
+  const all = (list: readonly Key[], domain: Domain): Columns =>
+    new Map(list.map((key) => [key.name, column(key, domain)]));
+  return { positions, vertexColumns: all(own, "node"), linkColumns: all(of("edge"), "edge") };
+}
+
+/** The values of a key in a block; `total`: how many nodes or edges there are in all blocks. */
+function columnOf(block: GraphmlBlock, key: Key, domain: Domain, total: number, where: string): Column {
+  const type: Type = typeIn(key, domain);
+  const info: AttributeInfo = { name: key.name, dtype: TYPES[type], channels: 1 };
+  const rows = domain === "node" ? block.nodes.length : block.ends.length / 2;
+  const { values } = absentColumn(info, rows);
+  const [into, given] = [values as Value[], block.values[domain].get(key.id) ?? []];
+  const usual = key.default === undefined ? undefined : parsedAs(key.default, type);
+  if (key.default !== undefined && usual === undefined)
+    throw noValue(where, `the default of ${key.name}`, key.default, type);
+  for (let row = 0; row < rows; row++) {
+    const value = given[row] ?? usual;
+    if (value !== undefined) into[row] = value;
+  }
+  const absent = key.default === undefined && key.given[domain] < total;
+  return { info: absent ? absentColumn(info, 1).info : info, values };
+}

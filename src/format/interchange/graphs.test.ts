@@ -83,8 +83,25 @@ describe("GraphML", () => {
     [GRAPH.replace("<edge ", "<hyperedge/><edge "), "has a <hyperedge>"],
     [GRAPH.replaceAll('"y"', '"why"'), "has no data y of nodes"],
     [GRAPH.replace("-1.25", "NaN"), "has the coordinate NaN"],
+    [GRAPH.replace('key="d"', 'key="c"'), 'data of the key "c" in a <edge>, and they are declared for node'],
+    [GRAPH.replace('id="d"', 'id="c"'), 'the key "c" is declared twice'],
+    [GRAPH.replace("7.5", "high"), 'the default of y is "high", expected double'],
+    [GRAPH.replace("<data", '<edge source="r" target="r"/><data'), "a <edge> in a <node>"],
   ])("refuses what is wrong: %#", async (text, message) => {
     await expect(opened("graphml", text)).rejects.toThrow(message);
+  });
+
+  it("keeps data apart that nodes and edges have of one key", async () => {
+    const batch = await (
+      await opened(
+        "graphml",
+        GRAPH.replace('for="edge"', 'for="all"').replace('<node id="r">', '<node id="r"><data key="d">5</data>'),
+      )
+    )
+      .select()
+      .read();
+    expect(valuesIn(batch.vertexColumns, "w")).toEqual([-(2n ** 63n), 5n]);
+    expect(valuesIn(batch.links!.columns, "w")).toEqual([9007199254740993n]);
   });
 
   it("takes the data that are named for coordinates", async () => {
@@ -110,6 +127,19 @@ describe("a list of edges", () => {
     const beside = await (await opened("edges", "7 9\n", {}, "9 1 2\n7 3 4 5\n")).select().read();
     expect([...beside.positions, ...beside.links!.ends]).toEqual([1, 2, 0, 3, 4, 5, 1, 0]);
     expect(valuesIn(beside.vertexColumns, "node_id")).toEqual([9, 7]);
+  });
+
+  it("has nodes wherever their lines are, and names in UTF-8 or of 64 bits", async () => {
+    const batch = await (await opened("edges", "é 7\n# node 7 1 2 3\n7 é\n# node é 4 5 6\n")).select().read();
+    expect([...batch.links!.ends]).toEqual([1, 0, 0, 1]);
+    expect(valuesIn(batch.vertexColumns, "node")).toEqual(["7", "é"]);
+    const long = await opened("edges", "# node 720575940626838908 1 2 3\n# node -9223372036854775808 4 5 6\n");
+    expect(valuesIn((await long.select().read()).vertexColumns, "node_id")).toEqual([
+      720575940626838908n,
+      -(2n ** 63n),
+    ]);
+    const longer = await opened("edges", "# node 9223372036854775808 1 2 3\n# node 007 1 2 3\n");
+    expect(valuesIn((await longer.select().read()).vertexColumns, "node")).toEqual(["9223372036854775808", "007"]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /** Numbers of which nobody says beforehand how many they are. */
-export class Growing<T extends Uint32Array | Float64Array> {
+export class Growing<T extends Uint8Array | Uint32Array | Float64Array> {
   length = 0;
   values: T;
 
