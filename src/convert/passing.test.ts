@@ -45,6 +45,23 @@ describe("STL", () => {
     await same("a.stl", `${text}solid empty\nendsolid\n`);
     await same("a.stl", text, { ids: "dense" });
   });
+  it("damage", async () => {
+    const [bytes, corner] = [binaryStl(true, true), (triangle: number, k: number) => 84 + 50 * triangle + 12 + 12 * k];
+    for (const triangle of [40, 41, 900]) bytes.writeFloatLE(Number.NaN, corner(triangle, 1)); // some at the same place
+    bytes.copyWithin(corner(1000, 2), corner(40, 1), corner(40, 2));
+    bytes.writeFloatLE(Number.NEGATIVE_INFINITY, corner(7, 0) + 8);
+    bytes.writeFloatLE(Number.NaN, 84); // a normal
+    expect(await sameProblem("a.stl", bytes)).toMatch(/byte 434: a vertex has the coordinate -Infinity/);
+    for (let triangle = 0; triangle < 1682; triangle++)
+      for (let k = 0; k < 3; k++) bytes.writeFloatLE(Number.NaN, corner(triangle, k));
+    expect(await sameProblem("a.stl", bytes)).toMatch(/byte 84: a vertex has the coordinate NaN/);
+    const text = `${solid("a", 1, 300)}${solid("b", 2, 300).replaceAll("vertex 1 ", "vertex nan ")}${solid("c", 3, 2).replaceAll("vertex", "vertex inf")}`;
+    expect(await sameProblem("a.stl", text.replaceAll(/vertex inf .*(?= )/g, "vertex inf 0"))).toMatch(
+      /line \d+: a vertex has the coordinate NaN/,
+    );
+    expect(await sameProblem("a.stl", text)).toMatch(/line \d+/);
+    expect(await sameProblem("a.stl", text.slice(0, -40))).toMatch(/Corrupt/);
+  });
 });
 
 interface PlyParts {
@@ -178,6 +195,49 @@ describe.each(["binary_little_endian", "binary_big_endian", "ascii"] as const)("
     const shrunk = Buffer.from(bytes.toString("latin1").replace("element vertex 900", "element vertex 90"), "latin1");
     expect(await sameProblem("a.ply", shrunk)).toMatch(/Corrupt/);
   });
+});
+
+/** A list of edges with an attribute; `z` and `end` as above. */
+function plyEdges({ format, z = (_, own) => own, end = (_, v) => v }: PlyParts): Buffer {
+  const [vertices, edges] = [500, 1200];
+  const rows: number[][] = [];
+  for (let v = 0; v < vertices; v++) rows.push([v % 25, Math.floor(v / 25), z(v, v / 8)]);
+  for (let e = 0; e < edges; e++) rows.push([end(e, (e * 7) % vertices), end(e, (e * 13 + 1) % vertices), e]);
+  const head = `ply\nformat ${format} 1.0\nelement vertex ${vertices}\nproperty float x\nproperty float y\nproperty float z
+element edge ${edges}\nproperty int vertex1\nproperty int vertex2\nproperty int label\nend_header\n`;
+  if (format === "ascii") return Buffer.from(head + rows.map((row) => `${row.join(" ")}\n`).join(""));
+  const view = new DataView(new ArrayBuffer(12 * rows.length));
+  const little = format === "binary_little_endian";
+  for (const [r, row] of rows.entries())
+    for (const [k, value] of row.entries())
+      if (r < vertices) view.setFloat32(12 * r + 4 * k, value, little);
+      else view.setInt32(12 * r + 4 * k, value, little);
+  return Buffer.concat([Buffer.from(head), new Uint8Array(view.buffer)]);
+}
+
+describe.each(["binary_little_endian", "binary_big_endian", "ascii"] as const)("PLY with edges, %s", (format) => {
+  it("becomes a graph", async () => {
+    expect(await same("a.ply", plyEdges({ format }))).toMatchObject({ vertices: 500, objects: 1, losses: [] });
+    await same("a.ply", plyEdges({ format }), { formatVersion: "0.7.0", chunkShape: [9, 9, 9] });
+  });
+  it("damage", async () => {
+    const nowhere = plyEdges({ format, z: (v, own) => (v % 100 === 3 ? Number.NaN : own) });
+    expect(await sameProblem("a.ply", nowhere)).toMatch(/vertex 3.*has the coordinate NaN/);
+    expect(await sameProblem("a.ply", plyEdges({ format, z: () => Number.NaN }))).toMatch(/vertex 0.*NaN/);
+    const beyond = plyEdges({ format, end: (e, v) => (e === 40 ? -1 : e === 50 ? 500 : v) });
+    expect(await sameProblem("a.ply", beyond)).toMatch(/edge 40.*an edge points to vertex -1/);
+  });
+});
+
+it("--strict refuses what is lost, held or passing", async () => {
+  const strict = { strict: true };
+  expect(await sameProblem("a.ply", ply({ format: "ascii", polygons: true }), 30_000, strict)).toMatch(
+    /would be lost.*the element more is left out \(and 2 more\)/,
+  );
+  expect(await sameProblem("a.obj", obj({}), 30_000, strict)).toMatch(/1 lines of "mtllib"/);
+  const bad = ply({ format: "ascii", z: (v, own) => (v === 17 ? Number.NaN : own) });
+  expect(await sameProblem("a.ply", bad, 30_000, strict)).toMatch(/vertex 17/);
+  expect((await same("a.stl", binaryStl(true, true), strict)).losses).toEqual([]);
 });
 
 interface ObjParts {

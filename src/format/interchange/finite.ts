@@ -10,12 +10,20 @@ import type { Piece } from "../rows/row-source.js";
 import { filtered, type Stays } from "./filter.js";
 import type { OpenFileOptions, PieceIndex } from "./types.js";
 
-/** The first number from `from` up to `to` that is none; −1 where all are. The sum of what is 0 of each is 0 then: no need to look at each. */
+const STRETCH = 256; // numbers that are looked at together
+
+/**
+ * The first number from `from` up to `to` that is none; −1 where all are. The sum of what is 0 of each is 0 then: no need to look at each.
+ * Stretch by stretch, so that whoever asks for all of them does not look at all of the rest each time.
+ */
 export function notFinite(values: Positions, from = 0, to = values.length): number {
-  let sum = 0;
-  for (let i = from; i < to; i++) sum += values[i]! - values[i]!;
-  if (sum === 0) return -1;
-  for (let i = from; i < to; i++) if (!Number.isFinite(values[i]!)) return i;
+  for (let start = from; start < to; start += STRETCH) {
+    const end = Math.min(to, start + STRETCH);
+    let sum = 0;
+    for (let i = start; i < end; i++) sum += values[i]! - values[i]!;
+    if (sum === 0) continue;
+    for (let i = start; i < end; i++) if (!Number.isFinite(values[i]!)) return i;
+  }
   return -1;
 }
 

@@ -8,19 +8,23 @@
  * | 2. each hash                      | by block of the file: its number, and that of the first at the same place  |
  * | 3. the file again, block by block | nothing: first corners are vertices, and who was first is known of all     |
  *
+ * Where damage may be left out, and there is some, step 3 is taken twice: the first time to see which vertices lie nowhere.
+ *
  * The vertices are numbered as the whole file would number them, by first corners. Those are marked by a bit for each corner, which is
  * all that stays in memory: 6 bits and some for the 50 bytes of a triangle.
  */
 import { bytesOf } from "../../codec/numeric.js";
 import { Unsupported } from "../../errors.js";
+import { pick, pickRows } from "../../query/columns.js";
 import type { Scratch } from "../../store/scratch.js";
 import { words } from "../zarr-vectors/payload/int64.js";
 import { type Spool, spool } from "../zarr-vectors/write/spill.js";
 import type { BatchParts } from "../zarr-vectors/write/write-batch.js";
+import { notFinite } from "./finite.js";
 import { Marks } from "./marks.js";
-import { column, columns } from "./surface.js";
+import { column, columns, noVertex } from "./surface.js";
 import { lateLinks, mustBeFinite, type ObjectNames, objectRows } from "./surface-passing.js";
-import type { Passing } from "./types.js";
+import type { OpenFileOptions, Passing } from "./types.js";
 
 /** Triangles one after the other. Of each array the next block may use the memory again. */
 export interface Triangles {
@@ -50,18 +54,20 @@ export const BLOCK = 1 << 15; // triangles
 const KEY = 16; // bytes: three coordinates and the solid
 const CORNERS = 3 * BLOCK;
 
-export async function passTriangles(file: TriangleFile, makeScratch: () => Scratch): Promise<Passing> {
+export async function passTriangles(
+  file: TriangleFile,
+  makeScratch: () => Scratch,
+  onBad?: OpenFileOptions["onBad"],
+): Promise<Passing> {
   const { count, where } = file;
   if (3 * count >= 2 ** 32) throw new Unsupported(`${where} has more corners than there are numbers for`, { where });
   const aside = makeScratch();
   const hashes = Math.max(1, Math.ceil((3 * count * (KEY + 20)) / (aside.memory / 8)));
   const byHash = spool([KEY, 4], aside);
-  let [normals, more, first] = [false, false, 0];
+  let [normals, more, damaged, first] = [false, false, false, 0];
   for await (const { corners, solid, line, ...rest } of file.blocks()) {
-    mustBeFinite(corners, where, (corner) => {
-      const triangle = Math.floor(corner / 3);
-      return file.place?.(first + triangle) ?? `line ${line?.[triangle]}`;
-    });
+    if (onBad === undefined) mustBeFinite(corners, where, cornerPlace(file, first, line));
+    else damaged ||= notFinite(corners) >= 0;
     normals ||= rest.normals.some((value) => value !== 0);
     more ||= rest.more?.some((value) => value !== 0) === true;
     await putAside(byHash, corners, solid, 3 * first, hashes);
@@ -71,13 +77,46 @@ export async function passTriangles(file: TriangleFile, makeScratch: () => Scrat
   const byBlock = spool([4, 4], makeScratch());
   for (let hash = 0; hash < hashes; hash++) await join(byHash, hash, byBlock, marks);
   await aside.clear();
-  const vertices = marks.count();
+  const found = marks.count();
+  const lost = new Marks(damaged ? 3 * count : 0);
+  if (damaged) await lookAt(file, marks, lost, onBad!);
+  const vertices = found - lost.count();
   return {
     geometry: "mesh",
     linkWidth: 3,
     vertices,
-    batches: () => batches(file, byBlock, marks, { normals, more }),
+    batches: () => batches(file, byBlock, { marks, lost }, { normals, more }),
   };
+}
+
+/** Where the triangle of a corner of a block is, for people; `first`: the first triangle of the block. */
+const cornerPlace =
+  (file: TriangleFile, first: number, line: Triangles["line"]) =>
+  (corner: number): string => {
+    const triangle = Math.floor(corner / 3);
+    return file.place?.(first + triangle) ?? `line ${line?.[triangle]}`;
+  };
+
+/** Tells of the vertices that lie nowhere, which are lost. */
+async function lookAt(
+  file: TriangleFile,
+  marks: Marks,
+  lost: Marks,
+  onBad: NonNullable<OpenFileOptions["onBad"]>,
+): Promise<void> {
+  let first = 0;
+  for await (const { corners, line, solid } of file.blocks()) {
+    const place = cornerPlace(file, first, line);
+    for (let at = notFinite(corners); at >= 0; ) {
+      const corner = Math.floor(at / 3);
+      if (marks.has(3 * first + corner)) {
+        lost.set(3 * first + corner);
+        onBad(noVertex(file.where, place(corner), corners[at]!));
+      }
+      at = notFinite(corners, 3 * corner + 3);
+    }
+    first += solid.length;
+  }
 }
 
 /** The corners of a block by their hash. */
@@ -143,7 +182,7 @@ async function join(byHash: Spool, hash: number, byBlock: Spool, marks: Marks): 
 async function* batches(
   file: TriangleFile,
   byBlock: Spool,
-  marks: Marks,
+  { marks, lost }: { readonly marks: Marks; readonly lost: Marks },
   has: { readonly normals: boolean; readonly more: boolean },
 ): AsyncGenerator<BatchParts> {
   const objects = objectRows(file.objects());
@@ -157,7 +196,7 @@ async function* batches(
     const owners: number[] = [];
     let vertices = 0;
     for (let i = 0; i < corners.length / 3; i++) {
-      if (!marks.has(base + i)) continue;
+      if (!marks.has(base + i) || lost.has(base + i)) continue;
       const own = solid[Math.floor(i / 3)]!;
       if (owners.at(-1) !== own) {
         owners.push(own);
@@ -168,11 +207,23 @@ async function* batches(
     }
     if (vertices > 0) yield objects.batch(positions.slice(0, 3 * vertices), [...parts, vertices], owners);
     const ends = new Uint32Array(corners.length / 3);
-    for (let i = 0; i < numbers.length; i++) ends[numbers[i]! - base] = marks.before(firsts[i]!);
+    const loose = new Set<number>();
+    for (let i = 0; i < numbers.length; i++) {
+      const [corner, vertex] = [numbers[i]! - base, firsts[i]!];
+      if (lost.has(vertex)) loose.add(Math.floor(corner / 3));
+      ends[corner] = marks.before(vertex) - lost.before(vertex);
+    }
     const own = [];
     if (has.normals) own.push(column("normal", normals.slice(), 3));
     if (has.more) own.push(column("attribute", more!.slice()));
-    yield lateLinks({ width: 3, ends, columns: columns(...own) });
+    yield* lateLinks(withoutRows({ width: 3, ends, columns: columns(...own) }, loose));
   }
   yield* objects.rest();
+}
+
+function withoutRows(links: NonNullable<BatchParts["links"]>, lost: ReadonlySet<number>): typeof links {
+  if (lost.size === 0) return links;
+  const { width, ends, columns: own } = links;
+  const rows = Array.from({ length: ends.length / width }, (_, row) => row).filter((row) => !lost.has(row));
+  return { width, ends: pick(ends, width, rows), columns: pickRows(own, rows) };
 }

@@ -33,16 +33,14 @@ async function open(input: InputFile, options: OpenFileOptions): Promise<FileCon
   const text = new TextDecoder("latin1").decode(start.subarray(0, 80));
   if (count >= 0 && size === HEADER + TRIANGLE * count) {
     if (!(bytes instanceof Unsupported)) return surfaceContent(binary(view, count, text), input, options);
-    if (options.onBad !== undefined) throw bytes;
     return passingContent({ ...BINARY, header: headerOf(text) }, bytes, (makeScratch, now) =>
-      passTriangles(binaryFile(input, count, now), makeScratch),
+      passTriangles(binaryFile(input, count, now), makeScratch, options.onBad),
     );
   }
   if (/^\s*solid\b/.test(text)) {
     if (!(bytes instanceof Unsupported)) return surfaceContent(ascii(bytes, where), input, options);
-    if (options.onBad !== undefined) throw bytes;
     return passingContent(ASCII, bytes, async (makeScratch, now) =>
-      passTriangles(await textFile(input, now), makeScratch),
+      passTriangles(await textFile(input, now), makeScratch, options.onBad),
     );
   }
   if (bytes instanceof Unsupported && size === undefined) throw bytes; // packed, so that nobody knows how long it is

@@ -239,14 +239,13 @@ async function* batches(
     if (count > 0 && file.geometry === "points") yield { positions, vertexColumns };
     else if (count > 0) yield objects.batch(positions, ...cut(parts, next, count), vertexColumns);
     next += count;
-    if (!after && block.links.length > 0) yield lateLinks(linksOf(block, seen, width));
+    if (!after) yield* lateLinks(linksOf(block, seen, width));
   }
   for (let part = 0; aside !== undefined && part + 1 < parts.length; part++)
     for await (const { links, linkColumns } of aside.of(part))
-      yield lateLinks({ width, ends: links, columns: linkColumns });
+      yield* lateLinks({ width, ends: links, columns: linkColumns });
   if (after && aside === undefined)
-    for await (const block of file.blocks("links"))
-      if (block.links.length > 0) yield lateLinks(linksOf(block, seen, width));
+    for await (const block of file.blocks("links")) yield* lateLinks(linksOf(block, seen, width));
   if (file.geometry !== "points") yield* objects.rest();
 }
 
@@ -300,11 +299,8 @@ export function objectRows(names: ObjectNames) {
 
 const NONE = new Float32Array();
 
-/** Links between vertices that have come. */
-export const lateLinks = (links: NonNullable<BatchParts["links"]>): BatchParts => ({
-  positions: NONE,
-  parts: Uint32Array.of(0),
-  objects: new Int32Array(),
-  links,
-  late: true,
-});
+/** Links between vertices that have come, if there are any. */
+export function* lateLinks(links: NonNullable<BatchParts["links"]>): Generator<BatchParts> {
+  if (links.ends.length > 0)
+    yield { positions: NONE, parts: Uint32Array.of(0), objects: new Int32Array(), links, late: true };
+}
