@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { unzipSync, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { OctavoError } from "../errors.js";
+import { Corrupt, OctavoError } from "../errors.js";
 import { failNth, faultyStore, fill, recordingStore, runStoreSuite } from "../testing/index.js";
 import { Key, Prefix } from "./key.js";
 import { memoryStore } from "./memory.js";
@@ -28,6 +28,9 @@ const can = { list: true, write: false, conditional: false };
 runStoreSuite({ describe, it }, "zip, stored", can, async (values) => opened(await written(values)));
 runStoreSuite({ describe, it }, "zip, deflated", can, async (values) =>
   opened(await written(values, { method: "deflate" })),
+);
+runStoreSuite({ describe, it }, "zip, inflated as it is asked for", can, async (values) =>
+  opened(await written(values, { method: "deflate" }), { most: 0 }),
 );
 runStoreSuite({ describe, it }, "zip by another hand", can, async (values) => {
   const strange = Object.keys(values).some((name) => name in {}); // that hand trips over "__proto__"
@@ -71,6 +74,28 @@ describe("zip, reading", () => {
     expect(below.log.map(({ kind }) => kind)).toEqual(["stat", "get"]);
     await zip.get(k("b/c"));
     expect(below.log.length).toBe(3);
+  });
+  it("inflates what is large as it is asked for, and checks it at its end", async () => {
+    const value = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * i) >> 7);
+    const bytes = await written({ a: value }, { method: "deflate" });
+    const range = (offset: number, length: number) => ({ range: { offset, length } });
+    const zip = await opened(bytes, { most: 1 << 20 });
+    for (const [offset, length] of [
+      [0, 10],
+      [7, 5],
+      [1_500_000, 1_000_000],
+      [2_999_990, 10],
+      [3, 1],
+    ] as const)
+      expect(await zip.get(k("a"), range(offset, length))).toEqual(value.slice(offset, offset + length));
+    const both = await Promise.all([zip.get(k("a"), range(5, 5)), zip.get(k("a"), range(2_000_000, 5))]);
+    expect(both).toEqual([value.slice(5, 10), value.slice(2_000_000, 2_000_005)]);
+    for (const at of [bytes.length >> 1, 1000]) {
+      const wrong = bytes.slice();
+      wrong[at]! ^= 255;
+      const damaged = await opened(wrong, { most: 1 << 20 });
+      await expect(damaged.get(k("a"), range(2_999_000, 1000))).rejects.toThrow(Corrupt);
+    }
   });
   it("reads a part of a stored value without the rest, of a deflated one by inflating it once", async () => {
     const large = Uint8Array.from({ length: 300_000 }, (_, i) => i >> 9);

@@ -1,7 +1,7 @@
 /**
  * A zip file as a store to read from, wherever the file is: the directory is read once (two requests, if it is not long),
  * then every value with one. A range of a stored entry is a range of the file; of a deflated one the whole is inflated, and
- * the last is kept. The crc is verified whenever a value is read whole.
+ * the last is kept, or where that is too much it is inflated up to there. The crc is verified whenever a value is read whole.
  *
  * | local header | "PK\3\4", u16 needs, u16 flags, u16 method, u16 time, u16 date, u32 crc, u32 packed, u32 size, u16 name, u16 extra |
  * |--------------|-----------------------------------------------------------------------------------------------------------------|
@@ -11,8 +11,10 @@ import { crc32 } from "../bytes/hash/crc.js";
 import { Reader } from "../bytes/reader.js";
 import { decodeUtf8 } from "../bytes/text.js";
 import { loadDeflate } from "../codec/deflate.js";
+import { unpackStream } from "../codec/unpack-stream.js";
 import { Conflict, Corrupt, LimitExceeded, NotFound, Unsupported } from "../errors.js";
 import { type Limits, withLimits } from "../limits.js";
+import { type ForwardReader, forwardReader } from "./forward.js";
 import type { Key } from "./key.js";
 import { spanFor } from "./range.js";
 import { type Shared, share } from "./share.js";
@@ -23,8 +25,11 @@ import { checkDirectorySize, TAIL, Wide, ZipDirectory, type ZipEntry } from "./z
 /** How to open a zip file. */
 export interface ZipOptions extends CallOptions {
   readonly limits?: Partial<Limits> | undefined;
+  /** Of larger deflated entries, ranges are inflated as they are asked for, best in order; limits.chunkBytes where nothing is said. */
+  readonly most?: number | undefined;
 }
 
+const TOGETHER = 1 << 18; // packed bytes that are read together
 const SMALL = 1 << 16; // up to here the whole entry costs no more than its header
 const LOCAL = 0x04034b50;
 const DESCRIBED_LATER = 8;
@@ -47,6 +52,7 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
   const { size } = file;
   const entries = await directory();
   const dataAt = new Map<Key, number>();
+  const streams = new Map<Key, ForwardReader<CallOptions>>(); // of entries that are not inflated as a whole
   let inflated: { readonly key: Key; readonly value: Shared<Uint8Array> } | undefined; // the last one
 
   async function directory(): Promise<Map<Key, ZipEntry>> {
@@ -83,9 +89,7 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
       throw new LimitExceeded(`${name} has ${size} bytes, at most ${limits.chunkBytes} are read in one piece`, {
         where: name,
       });
-    // Deflate gives at most 1032 bytes for one: what claims more is refused before anything is read.
-    if (entry.method === 0 ? packed !== size : size > 1032 * packed)
-      throw new Corrupt(`${name} claims ${size} bytes, which its ${packed} packed bytes cannot hold`, { where: name });
+    checkSizes(entry, name);
     const data = await fromHeader(entry, packed, call);
     const value = entry.method === 0 ? data.slice() : await inflate(data, size, name);
     const crc = crc32(value);
@@ -93,8 +97,45 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
     return value;
   }
 
+  /** Where the data of an entry begin. */
+  async function startOf(entry: ZipEntry, call: CallOptions): Promise<number> {
+    if (!dataAt.has(entry.key)) await fromHeader(entry, 0, call);
+    return dataAt.get(entry.key)!;
+  }
+
+  /** A deflated entry from its start on. Its crc is verified at its end. */
+  async function* inflating(entry: ZipEntry): AsyncGenerator<Uint8Array> {
+    const { packed, size, crc } = entry;
+    const where = `${url}/${entry.key}`;
+    checkSizes(entry, where);
+    const start = await startOf(entry, {});
+    const source = async function* (): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < packed; at += TOGETHER)
+        yield await bytesAt(start + at, Math.min(TOGETHER, packed - at), {});
+    };
+    const damaged = (cause: Error) => new Corrupt(`${where} is damaged: ${cause.message}`, { where, cause });
+    let [found, length] = [0, 0];
+    for await (const bytes of unpackStream("deflate-raw", source(), damaged)) {
+      found = crc32(bytes, found);
+      length += bytes.length;
+      if (length > size) break;
+      if (length === size && found !== crc)
+        throw new Corrupt(`${where} should have the crc ${crc}, found ${found}`, { where }); // who has the last bytes asks for no more
+      yield bytes;
+    }
+    if (length !== size)
+      throw new Corrupt(`${where} should inflate to ${size} bytes, found ${length > size ? "more" : length}`, {
+        where,
+      });
+  }
+
   async function part(entry: ZipEntry, offset: number, length: number, call: CallOptions): Promise<Uint8Array> {
     const { key } = entry;
+    if (entry.method === 8 && entry.size > (options.most ?? limits.chunkBytes)) {
+      const read = streams.get(key) ?? forwardReader(() => inflating(entry));
+      streams.set(key, read);
+      return (await read(offset, length, call)).slice();
+    }
     if (entry.method === 8) {
       if (inflated?.key !== key || inflated.value.abandoned) {
         const value = share(async (signal) => {
@@ -112,8 +153,7 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
     if (entry.packed <= SMALL) return (await whole(entry, call)).slice(offset, offset + length);
     if (entry.packed !== entry.size)
       throw new Corrupt(`${url}/${key} is stored, but its two sizes differ`, { where: `${url}/${key}` });
-    if (!dataAt.has(key)) await fromHeader(entry, 0, call);
-    return bytesAt(dataAt.get(key)! + offset, length, call);
+    return bytesAt((await startOf(entry, call)) + offset, length, call);
   }
 
   return {
@@ -150,6 +190,12 @@ export async function zipStore(store: Store, key: Key, options: ZipOptions = {})
     },
     close: async () => store.close?.(),
   };
+}
+
+/** Deflate gives at most 1032 bytes for one: what claims more is refused before anything is read. */
+function checkSizes({ method, packed, size }: ZipEntry, where: string): void {
+  if (method === 0 ? packed !== size : size > 1032 * packed)
+    throw new Corrupt(`${where} claims ${size} bytes, which its ${packed} packed bytes cannot hold`, { where });
 }
 
 /** A local header must say what the directory says, except for sizes that follow the data. */

@@ -101,9 +101,12 @@ export const storeTargets: readonly Target[] = [
         const store = memoryStore();
         await store.set(Key.of("it.zip"), bytes);
         const inside = await zipStore(store, Key.of("it.zip"), { limits });
-        for await (const { key } of inside.list(Prefix.root)) {
-          await inside.get(key);
+        const inOrder = await zipStore(store, Key.of("it.zip"), { limits, most: 0 });
+        for await (const { key, size = 0 } of inside.list(Prefix.root)) {
+          const value = await inside.get(key);
           await inside.get(key, { range: { suffix: 2 } });
+          const streamed = await inOrder.get(key, { range: { offset: 0, length: size } });
+          if (Buffer.compare(value!, streamed!) !== 0) throw new Error("what is streamed differs");
         }
       };
       return { seeds: [zip], run };

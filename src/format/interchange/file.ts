@@ -2,10 +2,11 @@
  * A file to be read: bytes by place, or all of them in order. What ends in ".gz" is unpacked on the way; going back in such a file
  * means unpacking it again from its start, so that who reads pieces in order pays once.
  */
+import { unpackStream } from "../../codec/unpack-stream.js";
 import { Corrupt, NotFound, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { ReadOptions } from "../../model/dataset.js";
-import { builtin } from "../../platform.js";
+import { forwardReader } from "../../store/forward.js";
 import type { Key } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 
@@ -80,53 +81,9 @@ function plainFile(store: Store, key: Key, where: string, name: string, size: nu
 }
 
 function unpacked(packed: InputFile, name: string): InputFile {
-  let under: { at: number; rest: Uint8Array; readonly bytes: AsyncGenerator<Uint8Array> } | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
-
-  async function from(offset: number, length: number, options: ReadOptions): Promise<Uint8Array> {
-    if (under === undefined || under.at > offset) {
-      await under?.bytes.return(undefined);
-      under = { at: 0, rest: new Uint8Array(), bytes: gunzip(packed, { limits: options.limits }) };
-    }
-    const pieces: Uint8Array[] = [];
-    let missing = length;
-    while (missing > 0) {
-      options.signal?.throwIfAborted();
-      if (under.rest.length === 0) {
-        const next: IteratorResult<Uint8Array> = await under.bytes.next();
-        if (next.done === true) break;
-        under.rest = next.value;
-      }
-      const skipped = Math.min(under.rest.length, Math.max(0, offset - under.at));
-      const taken = Math.min(under.rest.length - skipped, missing);
-      if (taken > 0) pieces.push(under.rest.subarray(skipped, skipped + taken));
-      under.at += skipped + taken;
-      under.rest = under.rest.subarray(skipped + taken);
-      missing -= taken;
-    }
-    if (pieces.length === 1) return pieces[0]!;
-    const all = new Uint8Array(length - missing);
-    let at = 0;
-    for (const piece of pieces) {
-      all.set(piece, at);
-      at += piece.length;
-    }
-    return all;
-  }
-
-  /** One after the other: there is one place in the stream. */
-  function read(offset: number, length: number, options: ReadOptions = {}): Promise<Uint8Array> {
-    const own = turn.then(async () => {
-      try {
-        return await from(offset, length, options);
-      } catch (error) {
-        under = undefined;
-        throw error;
-      }
-    });
-    turn = own.catch(() => {});
-    return own;
-  }
+  // Of options only limits are those of who began: a signal is of one call.
+  const reader = forwardReader(({ limits }: ReadOptions) => gunzip(packed, { limits }));
+  const read: InputFile["read"] = (offset, length, options = {}) => reader(offset, length, options);
   return {
     ...packed,
     name,
@@ -143,47 +100,13 @@ function unpacked(packed: InputFile, name: string): InputFile {
   };
 }
 
-/** The unpacked bytes of a gzip file, checked: of several members one after the other where Node unpacks, of one in browsers. */
-async function* gunzip({ where, stream }: InputFile, options: ReadOptions): AsyncGenerator<Uint8Array> {
-  const zlib = builtin("node:zlib");
-  try {
-    if (zlib !== undefined) {
-      const unpack = zlib.createGunzip({ chunkSize: 1 << 20 });
-      const feed = async (): Promise<void> => {
-        for await (const bytes of stream(0, options))
-          if (!unpack.write(bytes)) await new Promise<void>((go) => unpack.once("drain", go).once("close", go));
-        unpack.end();
-      };
-      const fed = feed().catch((error) => unpack.destroy(error));
-      try {
-        for await (const bytes of unpack) yield bytes as Uint8Array;
-      } finally {
-        unpack.destroy();
-      }
-      await fed;
-      return;
-    }
-    const source = stream(0, options);
-    const packed = new ReadableStream<BufferSource>({
-      async pull(controller) {
-        const { done, value } = await source.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value as Uint8Array<ArrayBuffer>);
-      },
-    });
-    const reader = packed.pipeThrough(new DecompressionStream("gzip")).getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } catch (cause) {
-    const { name, code } = cause as { name?: string; code?: string };
-    if (code?.startsWith("Z_") || (name === "TypeError" && zlib === undefined))
-      throw new Corrupt(`${where} is damaged: ${(cause as Error).message} where gzip was expected`, { where, cause });
-    throw cause;
-  }
-}
+/** The unpacked bytes of a gzip file, checked. */
+const gunzip = ({ where, stream }: InputFile, options: ReadOptions): AsyncGenerator<Uint8Array> =>
+  unpackStream(
+    "gzip",
+    stream(0, options),
+    (cause) => new Corrupt(`${where} is damaged: ${cause.message} where gzip was expected`, { where, cause }),
+  );
 
 /** The file with these bytes, which are all of it. */
 export const bytesFile = (file: InputFile, bytes: Uint8Array): InputFile & { readonly size: number } => ({
@@ -221,6 +144,10 @@ export const COPIES = 2; // the bytes of what is read whole, and what is made of
 export const PASSED = 10; // the same, with all that is made of it on its way to a store, where the file need not be held for that
 
 type WholeOptions = ReadOptions & { readonly maxMemory?: number | undefined };
+
+/** Bytes that may be held of what is unpacked and then asked for piece by piece. */
+export const roomToHold = ({ limits, maxMemory = Number.POSITIVE_INFINITY }: WholeOptions): number =>
+  Math.min(withLimits(limits).resultBytes, Math.floor(maxMemory / COPIES));
 
 /** Everything in one piece, of files that are read whole; Unsupported where that is more than `most` bytes, or than may be held. */
 export async function whole(file: InputFile, most: number, options?: WholeOptions): Promise<Uint8Array> {

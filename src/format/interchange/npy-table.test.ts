@@ -1,4 +1,5 @@
 /** Arrays of numpy as points: rows, columns first, either byte order, structs, several arrays in a zip file. */
+import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { dataOf, openBytes, written } from "../../../test/interchange.js";
 import { concat } from "../../bytes/concat.js";
@@ -72,6 +73,52 @@ describe("reading", () => {
     [npy("'<f4'", "(1, 1, 3)", new Float32Array(3)), "found the shape [1,1,3]"],
   ])("%#", async (bytes, message) => {
     await expect(read(bytes)).rejects.toThrow(message);
+  });
+});
+
+describe("zip files that are too large to be held", () => {
+  const rows = 200_000;
+  const places = Float64Array.from({ length: 3 * rows }, (_, i) => (i * 7919) % 1000);
+  const values = Int32Array.from({ length: rows }, (_, i) => i % 77);
+  const zipped = (level: 0 | 6, fortran = "False") =>
+    zipSync(
+      {
+        "positions.npy": npy("'<f8'", `(${rows}, 3)`, places, fortran),
+        "n.npy": npy("'<i4'", `(${rows},)`, values),
+      },
+      { level },
+    );
+
+  it.each([
+    [0, "False"],
+    [6, "False"],
+    [0, "True"],
+  ] as const)("are read as they are asked for: packed %i, columns first %s", async (level, fortran) => {
+    const bytes = zipped(level, fortran);
+    const [held, read] = [
+      await openBytes(npz, "a.npz", bytes),
+      await openBytes(npz, "a.npz", bytes, { maxMemory: 1e6 }),
+    ];
+    const [was, is] = [await held.select().read(), await read.select().read()];
+    expect(is.positions).toEqual(was.positions);
+    expect(is.vertexColumns.get("n")).toEqual(was.vertexColumns.get("n"));
+    const box = { box: [1, 1, 1, 30, 30, 30] };
+    expect((await read.select(box).read()).positions).toEqual((await held.select(box).read()).positions);
+  });
+
+  it("are refused where columns are packed one after the other", async () => {
+    const bytes = zipped(6, "True");
+    await expect(openBytes(npz, "a.npz", bytes, { maxMemory: 1e6 })).rejects.toThrow(
+      /positions\.npy is packed and has its columns one after the other, .* 9600256 bytes of memory, and 1000000 may be used/,
+    );
+    expect((await (await openBytes(npz, "a.npz", bytes)).select().read()).positions.length).toBe(3 * rows);
+  });
+
+  it("say so where they are damaged", async () => {
+    const bytes = zipped(6);
+    bytes[bytes.length >> 2]! ^= 255;
+    const dataset = await openBytes(npz, "a.npz", bytes, { maxMemory: 1e6 });
+    await expect(dataset.select().read()).rejects.toThrow(/positions\.npy (is damaged|should)/);
   });
 });
 

@@ -5,7 +5,7 @@
 import { type FixedDataType, isFixed, swapUnit } from "../../bytes/dtype.js";
 import { swapBytes } from "../../bytes/swap.js";
 import { copyStrided } from "../../codec/strided.js";
-import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
+import { Corrupt, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { NdArray } from "../../model/array.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
@@ -14,7 +14,7 @@ import { typed, valueAt } from "../../model/elements.js";
 import { elementCount, strides } from "../../space/shape.js";
 import { Key, Prefix } from "../../store/key.js";
 import { zipStore } from "../../store/zip.js";
-import type { InputFile } from "./file.js";
+import { COPIES, type InputFile, roomToHold } from "./file.js";
 import { readNpyHeader } from "./npy.js";
 import { writeNpyPoints, writeNpzPoints } from "./npy-table-write.js";
 import { type Table, tableContent } from "./table.js";
@@ -89,26 +89,41 @@ async function arrayIn(
 }
 
 async function arraysIn(input: InputFile, options: OpenFileOptions): Promise<NpyArray[]> {
-  const zip = await zipStore(input.store, input.key, options);
+  const zip = await zipStore(input.store, input.key, { ...options, most: SMALL });
   const arrays: NpyArray[] = [];
-  const { resultBytes } = withLimits(options.limits);
-  for await (const { key, size = 0 } of zip.list(Prefix.root)) {
-    if (!key.endsWith(".npy") || key.includes("/")) continue;
-    const where = `${zip.url}/${key}`;
-    // What is deflated is inflated as a whole: once, then, and kept as long as the file is open.
+  const entries: { readonly key: Key; readonly size: number }[] = [];
+  for await (const { key, size = 0 } of zip.list(Prefix.root))
+    if (key.endsWith(".npy") && !key.includes("/")) entries.push({ key: Key.of(key), size });
+  const total = entries.reduce((sum, { size }) => sum + size, 0);
+  const isHeld = total <= roomToHold(options);
+  for (const { key, size } of entries) {
+    // What can be held is inflated once, then, and kept as long as the file is open.
     let held: Promise<Uint8Array> | undefined;
-    const read: Read = async (offset, length, { signal }) => {
-      if (size > resultBytes)
-        throw new LimitExceeded(`${where} has ${size} bytes, more than limits.resultBytes`, { where });
-      held ??= zip.get(Key.of(key), { signal }).then((bytes) => bytes ?? new Uint8Array());
-      const bytes = await held;
-      return bytes.subarray(offset, offset + length);
+    const whole: Read = async (offset, length, { signal }) => {
+      held ??= zip.get(key, { signal }).then((bytes) => bytes ?? new Uint8Array());
+      return (await held).subarray(offset, offset + length);
     };
-    arrays.push(await arrayIn(where, size, read, options, key.slice(0, -4)));
+    const part: Read = async (offset, length, { signal }) =>
+      (await zip.get(key, { range: { offset, length: Math.min(length, size - offset) }, signal })) ?? new Uint8Array();
+    const array = await arrayIn(`${zip.url}/${key}`, size, isHeld ? whole : part, options, key.slice(0, -4));
+    if (!isHeld && total > (input.size ?? 0)) mustBeInOrder(array, size, options);
+    arrays.push(array);
   }
   if (arrays.length === 0) throw new Corrupt(`${input.where} has no arrays`, { where: input.where });
   return arrays;
 }
+
+/** What is packed is read from its start to its end: rows must come one after the other. */
+function mustBeInOrder({ where, fortran, shape }: NpyArray, size: number, { maxMemory }: OpenFileOptions): void {
+  if (!fortran || shape.length < 2 || size <= SMALL) return;
+  const allowed = maxMemory === undefined ? "limits.resultBytes allow less" : `${maxMemory} may be used`;
+  throw new Unsupported(
+    `${where} is packed and has its columns one after the other, so that it is read whole, which takes about ${COPIES * size} bytes of memory, and ${allowed}`,
+    { where, hint: "Allow more (--max-memory), or save it in C order or without packing (numpy.savez)." },
+  );
+}
+
+const SMALL = 1 << 20; // bytes of an entry that is inflated as a whole in any case
 
 interface ArrayColumn {
   readonly info: AttributeInfo;

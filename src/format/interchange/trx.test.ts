@@ -158,11 +158,42 @@ describe("damage", () => {
       ...basic,
       "header.json": { ...HEADER, NB_VERTICES: 2 ** 20 },
       "positions.3.float64": new Float64Array(3 << 20),
+      "offsets.uint32": Uint32Array.of(0, 2, 2 ** 20),
     };
     const { "positions.3.float32": _, ...bomb } = zeros as Entries;
     const limits = { resultBytes: 1 << 20, chunkBytes: 1 << 20 };
-    await expect(openBytes(file, "a.trx", await trx(bomb, "deflate"), { limits })).rejects.toThrow(
-      "at most 1048576 are held",
+    const path = await openBytes(file, "a.trx", await trx(bomb, "deflate"), { limits });
+    await expect(path.select().read({ limits })).rejects.toThrow("streamline 1 has 25165776 bytes, at most 1048576");
+    const many = {
+      ...basic,
+      "header.json": { ...HEADER, NB_STREAMLINES: 1 << 20 },
+      "offsets.uint32": new Uint32Array((1 << 20) + 1),
+    };
+    const list = await openBytes(file, "a.trx", await trx(many, "deflate"), { limits });
+    await expect(list.select().read({ limits })).rejects.toThrow("offsets.uint32 has 4194308 bytes to be read at once");
+  });
+
+  it("packed entries that are too large to be held, as they are asked for", async () => {
+    const [vertices, paths] = [300_000, 3000];
+    const entries = {
+      "header.json": { ...HEADER, NB_VERTICES: vertices, NB_STREAMLINES: paths },
+      "positions.3.float32": Float32Array.from({ length: 3 * vertices }, (_, i) => Math.fround(Math.sin(i / 99))),
+      "offsets.uint32": Uint32Array.from({ length: paths + 1 }, (_, i) => 100 * i),
+      "dpv/fa.float64": Float64Array.from({ length: vertices }, (_, i) => i % 1000),
+      "dps/n.uint32": Uint32Array.from({ length: paths }, (_, i) => i),
+      "groups/even.uint32": Uint32Array.from({ length: paths / 2 }, (_, i) => 2 * i),
+    };
+    const bytes = await trx(entries, "deflate");
+    const held = await openBytes(file, "a.trx", bytes);
+    const read = await openBytes(file, "a.trx", bytes, { maxMemory: 1 << 20 });
+    expect((await diffDatasets(held, read)).differences).toEqual([]);
+    const some = { objects: [2999n, 5n, 1700n] };
+    expect([...(await read.select(some).read()).positions]).toEqual([...(await held.select(some).read()).positions]);
+    const wrong = bytes.slice();
+    wrong[200_000]! ^= 16; // within the positions
+    const damaged = await openBytes(file, "a.trx", wrong, { maxMemory: 1 << 20 });
+    await expect(damaged.select().read()).rejects.toThrow(
+      /positions\.3\.float32 (is damaged|should have the crc|should inflate)/,
     );
   });
 

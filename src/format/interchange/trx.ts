@@ -12,7 +12,7 @@
  * | dpg/GROUP/NAME[.N].TYPE    | N values for a group                                                                        |
  *
  * TYPE is a name of numpy's, or "bit": a byte that is 0 or 1. Entries that are stored are read where they lie; those that are deflated are
- * unpacked into memory, one by one.
+ * unpacked into memory, or where that is too much as they are read, each from its start on.
  */
 import type { FixedDataType } from "../../bytes/dtype.js";
 import { isJsonObject, type JsonObject, parseJson } from "../../bytes/json.js";
@@ -23,7 +23,7 @@ import type { ReadOptions } from "../../model/dataset.js";
 import { Key, Prefix } from "../../store/key.js";
 import type { Store } from "../../store/types.js";
 import { zipStore } from "../../store/zip.js";
-import type { InputFile } from "./file.js";
+import { type InputFile, roomToHold } from "./file.js";
 import { STREAMLINES } from "./streamlines.js";
 import { indexTrx } from "./trx-index.js";
 import { typeName, writeTrx } from "./trx-write.js";
@@ -36,6 +36,8 @@ export const file: FileFormat = {
   open: openTrx,
   write: writeTrx,
 };
+
+const SMALL = 1 << 20; // bytes of an entry that is unpacked as a whole in any case
 
 /** One of its arrays. */
 export interface TrxArray {
@@ -61,7 +63,7 @@ export interface Trx {
 async function openTrx(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const { where, store, key, size } = input;
   if (size === undefined) throw new Unsupported(`${where} is a zip file within gzip; unpack it first`, { where });
-  const zip = await zipStore(store, key, options);
+  const zip = await zipStore(store, key, { ...options, most: SMALL });
   return trxContent(await openArrays(zip, where, size, options));
 }
 
@@ -90,18 +92,13 @@ function trxContent(trx: Trx): FileContent {
 }
 
 /** The arrays of a store; `size` is that of the zip file. */
-async function openArrays(store: Store, where: string, size: number, options: ReadOptions): Promise<Trx> {
+async function openArrays(store: Store, where: string, size: number, options: OpenFileOptions): Promise<Trx> {
   const limits = withLimits(options.limits);
   const { signal } = options;
   const keys: { readonly key: Key; readonly size: number }[] = [];
   for await (const { key, size: bytes = 0 } of store.list(Prefix.root, { signal })) keys.push({ key, size: bytes });
   const total = keys.reduce((sum, entry) => sum + entry.size, 0);
-  const isPacked = total > size;
-  if (isPacked && total > limits.resultBytes)
-    throw new LimitExceeded(`${where} unpacks to ${total} bytes, at most ${limits.resultBytes} are held`, {
-      where,
-      hint: "Store its entries without compression.",
-    });
+  const isHeld = total > size && total <= roomToHold(options); // packed
   const header = await readHeader(store, where, limits, options);
   const arrays = keys.filter(({ key }) => !key.endsWith(".json")).map((entry) => arrayOf(entry, where));
   const unpacked = new Map<Key, Promise<Uint8Array>>();
@@ -120,7 +117,14 @@ async function openArrays(store: Store, where: string, size: number, options: Re
     async read({ key, info }, from, count, now) {
       const row = info.dtype.size * info.channels;
       if (count === 0) return new Uint8Array();
-      if (isPacked) return (await whole(key)).slice(from * row, (from + count) * row);
+      if (count * row > limits.resultBytes)
+        throw new LimitExceeded(
+          `${where}: ${key} has ${count * row} bytes to be read at once, more than limits.resultBytes`,
+          {
+            where,
+          },
+        );
+      if (isHeld) return (await whole(key)).slice(from * row, (from + count) * row);
       const range = { offset: from * row, length: count * row };
       return (await store.get(key, { range, signal: now.signal })) ?? missing(where, key);
     },
