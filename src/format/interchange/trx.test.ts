@@ -187,7 +187,7 @@ describe("damage", () => {
     const held = await openBytes(file, "a.trx", bytes);
     const read = await openBytes(file, "a.trx", bytes, { maxMemory: 1 << 20 });
     expect((await diffDatasets(held, read)).differences).toEqual([]);
-    const some = { objects: [2999n, 5n, 1700n] };
+    const some = { object: [2999n, 5n, 1700n] };
     expect([...(await read.select(some).read()).positions]).toEqual([...(await held.select(some).read()).positions]);
     const wrong = bytes.slice();
     wrong[200_000]! ^= 16; // within the positions
