@@ -1,36 +1,22 @@
 /** VTK's polydata that are too large to be held become the same stores as those that are not. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { SIDE, same, sameProblem, square } from "../../test/passing.js";
+import { same, sameProblem } from "../../test/passing.js";
+import {
+  faces,
+  KINDS,
+  lines,
+  numbers,
+  POINTS,
+  type PolyParts,
+  pointsOf,
+  strips,
+  triangles,
+} from "../../test/polydata.js";
 
-interface PolyParts {
-  readonly verts?: readonly number[][];
-  readonly lines?: readonly number[][];
-  readonly polys?: readonly number[][];
-  readonly strips?: readonly number[][];
-  /** Data of points and cells. */
-  readonly data?: boolean;
-  /** `object_id` of cells. */
-  readonly ids?: (cell: number) => number;
-  readonly double?: boolean;
-  readonly z?: (vertex: number, z: number) => number;
-}
-
-const POINTS = SIDE * SIDE;
-const KINDS = ["verts", "lines", "polys", "strips"] as const;
 const WORDS = { verts: "VERTICES", lines: "LINES", polys: "POLYGONS", strips: "TRIANGLE_STRIPS" };
-const { at, faces } = square(4);
 const SIZES = { unsigned_char: 1, short: 2, int: 4, float: 4, double: 8, vtktypeint64: 8 } as const;
 type Type = keyof typeof SIZES;
-
-const triangles = faces.map((face, f) =>
-  f % 5 === 0 ? [...face, (face[0]! + 3) % POINTS] : f % 7 === 0 ? [0, 1] : face,
-);
-const strips = Array.from({ length: 60 }, (_, i) => Array.from({ length: i % 6 }, (_, k) => (i * 13 + k * 7) % POINTS));
-/** Some share points, some go back, one is empty, and some points are on none. */
-const lines = Array.from({ length: 140 }, (_, i) =>
-  Array.from({ length: (i * 5) % 17 }, (_, k) => ((i * 29) % 500) + (i % 2 === 0 ? k : 16 - k)),
-);
 
 interface VtkForm {
   readonly binary: boolean;
@@ -54,26 +40,19 @@ function bigEndian(type: Type, values: readonly number[]): Buffer {
   return bytes;
 }
 
-function vtk({ data = true, double, z, ids, ...cells }: PolyParts, { binary, version, blank = " " }: VtkForm): Buffer {
+function vtk(parts: PolyParts, { binary, version, blank = " " }: VtkForm): Buffer {
+  const { data = true, double, ids, ...cells } = parts;
   const pieces: Buffer[] = [];
   const line = (text: string): void => void pieces.push(Buffer.from(`${text}\n`));
   const array = (type: Type, values: readonly number[]): void => {
     pieces.push(binary ? bigEndian(type, values) : Buffer.from(spelled(values, blank)));
     line("");
   };
-  const numbers = (count: number, of: (i: number) => number): number[] =>
-    Array.from({ length: count }, (_, i) => of(i));
   line(`# vtk DataFile Version ${version}\nmade here\n${binary ? "BINARY" : "ASCII"}\nDATASET POLYDATA`);
   line("FIELD FieldData 1\nwhen 1 1 double");
   array("double", [7]);
   line(`POINTS ${POINTS} ${double ? "double" : "float"}`);
-  array(
-    double ? "double" : "float",
-    numbers(POINTS, (v) => v).flatMap((v) => {
-      const [x, y, own] = at(v) as [number, number, number];
-      return [x, y, z?.(v, own) ?? own];
-    }),
-  );
+  array(double ? "double" : "float", pointsOf(parts));
   let count = 0;
   for (const kind of KINDS) {
     const own = cells[kind];

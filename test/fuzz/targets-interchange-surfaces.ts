@@ -87,6 +87,12 @@ SCALARS object_id vtktypeint64
 5 7
 `;
 
+/** Text; what Octavo writes is bytes behind the tags. */
+const TEXT_VTP = `<VTKFile type="PolyData"><PolyData><Piece NumberOfPoints="3" NumberOfLines="2"><Points>
+<DataArray type="Float64" format="ascii">0 0 0 1 0 0 0 1 0</DataArray></Points><Lines>
+<DataArray type="Int64" Name="connectivity">0 1 2 0</DataArray><DataArray type="UInt8" Name="offsets">3 4</DataArray></Lines>
+<CellData><DataArray type="Int64" Name="object_id">5 -7</DataArray></CellData></Piece></PolyData></VTKFile>`;
+
 /** A packed .vtp; what Octavo writes is not. */
 function vtp(): Uint8Array {
   const array = (type: string, name: string, values: Float32Array | Int32Array) => {
@@ -117,7 +123,7 @@ const texts: { readonly [name: string]: readonly Uint8Array[] } = {
   obj: [asBytes(OBJ)],
   stl: [asBytes(STL)],
   vtk: [asBytes(VTK), asBytes(OLD_VTK)],
-  vtp: [vtp()],
+  vtp: [vtp(), asBytes(TEXT_VTP)],
 };
 
 /** A target for a kind of file: what is done with each. */
@@ -162,5 +168,5 @@ export async function pass(content: FileContent): Promise<void> {
 
 export const surfaceTargets: readonly Target[] = [
   ...Object.keys(modules).map((name) => target(name, "", held)),
-  ...["ply", "obj", "stl", "vtk", "freesurfer", "glb"].map((name) => target(name, " passing", passing)),
+  ...["ply", "obj", "stl", "vtk", "vtp", "freesurfer", "glb"].map((name) => target(name, " passing", passing)),
 ];

@@ -42,11 +42,34 @@ export async function sourceOf(file: InputFile, options?: ReadOptions): Promise<
   return { size, read: (offset, length) => file.read(offset, length, options) };
 }
 
+/** A file as such for what it begins with, where it does not matter how many bytes it has. */
+export const begin = (file: InputFile, options?: ReadOptions): ByteSource => ({
+  size: file.size ?? Number.POSITIVE_INFINITY,
+  read: (offset, length) => file.read(offset, length, options),
+});
+
 /** Bytes that are held as such. */
 export const heldSource = (bytes: Uint8Array): ByteSource => ({
   size: bytes.length,
   read: async (offset, length) => bytes.subarray(offset, offset + length),
 });
+
+/** The bytes from one place up to another. */
+export const partOf = ({ read }: ByteSource, from: number, to: number): ByteSource => ({
+  size: to - from,
+  read: (offset, length) => read(from + offset, Math.max(0, Math.min(length, to - from - offset))),
+});
+
+/** The place of a byte, from there on; −1 where there is none. */
+export async function placeOf(source: ByteSource, byte: number, from: number): Promise<number> {
+  for (let at = from; at < source.size; at += BLOCK) {
+    const bytes = await source.read(at, BLOCK);
+    const found = bytes.indexOf(byte);
+    if (found >= 0) return at + found;
+    if (bytes.length === 0) break;
+  }
+  return -1;
+}
 
 const BLOCK = 4 << 20; // bytes that are asked for at once
 

@@ -129,8 +129,7 @@ function readArray(tag: ArrayTag, number: number, where: string, limits: Limits,
   const [rows, channels] = [shape[0]!, count === 0 ? 1 : count / shape[0]!];
   let values: NumericArray;
   const encoding = attributes.get("Encoding");
-  if (encoding === "ASCII")
-    values = textArray(data, type, count, { where, limits, little: true, word: 4, zlib: undefined }, what);
+  if (encoding === "ASCII") values = textArray(data, type, count, { where }, what);
   else if (encoding === "Base64Binary" || encoding === "GZipBase64Binary") {
     const packed = decodeBase64(data, `${where}, ${what},`).bytes;
     const raw = encoding === "Base64Binary" ? packed : zlib.decompress(packed, count * type.size, limits);

@@ -7,11 +7,21 @@ import type { NumericArray } from "../../codec/types.js";
 import { Unsupported } from "../../errors.js";
 import type { Columns, Positions } from "../../model/vectors.js";
 import type { Scratch } from "../../store/scratch.js";
+import {
+  type ByteSource,
+  heldSource,
+  type InputFile,
+  passingRoom,
+  refusalOf,
+  sourceOf,
+  wholeOrPassing,
+} from "./file.js";
 import type { Marks } from "./marks.js";
 import { NumberRows } from "./number-rows.js";
 import { cellBlocks, type PathFile, type PathObjects, type PutAsideCells, passPaths } from "./paths-passing.js";
 import {
   type Cells,
+  hold,
   idsIn,
   type Keep,
   loosePoints,
@@ -20,14 +30,15 @@ import {
   type PolyData,
   type PolyOutline,
   polyOutline,
+  polySurface,
   stripNotes,
   stripTriangles,
 } from "./polydata.js";
 import { fan, fanNotes } from "./polygons.js";
-import { column, columns } from "./surface.js";
-import { passSurface, type SurfaceBlock, type SurfaceFile } from "./surface-passing.js";
+import { column, columns, surfaceContent } from "./surface.js";
+import { passingContent, passSurface, type SurfaceBlock, type SurfaceFile } from "./surface-passing.js";
 import { room } from "./surface-write.js";
-import type { OpenFileOptions, Passing } from "./types.js";
+import type { FileContent, OpenFileOptions, Passing } from "./types.js";
 
 type Aside = NumberRows<NumericArray>;
 type Arrays = ReadonlyMap<string, PolyArray<Aside>>;
@@ -35,7 +46,7 @@ type Arrays = ReadonlyMap<string, PolyArray<Aside>>;
 const BLOCK = 1 << 15; // rows
 
 /** What becomes of arrays that are put aside. */
-export const putAside =
+const putAside =
   (scratch: Scratch): Keep<Aside> =>
   (type, _, channels) => {
     const rows = rowsOf(type, channels, scratch);
@@ -51,7 +62,43 @@ export const putAside =
 const rowsOf = (type: NumericType, channels: number, scratch: Scratch): Aside =>
   new NumberRows(room(type, 0).constructor as new (of: ArrayBufferLike | number) => NumericArray, channels, scratch);
 
-export function passPoly(
+/** A kind of file. */
+export interface PolyReader {
+  /** What is known of a file when it has begun. */
+  outline(): Promise<Parameters<typeof passingContent>[0]>;
+  /** All of it; of what is packed, blocks of at most so many bytes are unpacked. */
+  read<A>(source: ByteSource, keep: Keep<A>, mostOfBlock: number): Promise<PolyData<A>>;
+}
+
+/** A file that is held, or passes where it, or what its arrays become, is too large for that. */
+export async function polyContent(
+  input: InputFile,
+  options: OpenFileOptions,
+  { outline, read }: PolyReader,
+): Promise<FileContent> {
+  const { where } = input;
+  const bytes = await wholeOrPassing(input, options);
+  let tooLarge = bytes instanceof Unsupported ? bytes : undefined;
+  if (!(bytes instanceof Unsupported)) {
+    const keep = hold(passingRoom(options), (size) => {
+      tooLarge = refusalOf(where, size, options)!;
+      return tooLarge;
+    });
+    try {
+      const poly = await read(heldSource(bytes), keep, Number.POSITIVE_INFINITY);
+      return surfaceContent(polySurface(poly, where, options), input, options);
+    } catch (error) {
+      if (error !== tooLarge) throw error;
+    }
+  }
+  return passingContent(await outline(), tooLarge!, async (makeScratch, now) => {
+    const scratch = makeScratch();
+    const poly = await read(await sourceOf(input, now), putAside(scratch), scratch.memory);
+    return passPoly(poly, where, scratch.memory, makeScratch, options.onBad);
+  });
+}
+
+function passPoly(
   poly: PolyData<Aside>,
   where: string,
   memory: number,

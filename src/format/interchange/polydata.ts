@@ -61,19 +61,27 @@ export interface Taker<A> {
 /** What becomes of arrays; how many numbers they have is only believed once the first have come. */
 export type Keep<A> = (type: NumericType, count: number, channels: number) => Taker<A>;
 
-/** Arrays in memory. */
-export const hold: Keep<NumericArray> = (type, count) => {
-  let all: NumericArray | undefined;
-  let at = 0;
-  return {
-    add(values) {
-      all ??= room(type, count);
-      all.set(values as never, at);
-      at += values.length;
-    },
-    done: () => all ?? room(type, 0),
+/** Arrays in memory; what is thrown where all of them have more than `most` bytes. */
+export function hold(most: number, refused: (bytes: number) => Error): Keep<NumericArray> {
+  let total = 0;
+  const enter = (bytes: number): void => {
+    total += bytes;
+    if (total > most) throw refused(total);
   };
-};
+  return (type, count) => {
+    let all: NumericArray | undefined;
+    let at = 0;
+    return {
+      add(values) {
+        if (all === undefined) enter(count * type.size);
+        all ??= room(type, count);
+        all.set(values as never, at);
+        at += values.length;
+      },
+      done: () => all ?? room(type, 0),
+    };
+  };
+}
 
 /** An array that comes in blocks, each of which may become another on the way. */
 export async function kept<A>(
@@ -142,7 +150,11 @@ export class OffsetCheck {
     this.#what = what;
   }
 
-  /** The last that came. */
+  /** How many came, and the last of them. */
+  get count(): number {
+    return this.#count;
+  }
+
   get last(): number {
     return this.#before;
   }
@@ -201,8 +213,11 @@ export function polyOutline({
   if (faces || lines.count > 0) left(verts.count, "vertices");
   else if (cellData.size > 0) notes.push("data of vertices as cells are left out");
   if (faces) left(lines.count, "lines");
-  return { geometry: faces ? "mesh" : lines.count > 0 ? "polylines" : "points", notes, starts };
+  return { geometry: polyGeometry(polys.count + strips.count, lines.count), notes, starts };
 }
+
+export const polyGeometry = (faces: number, lines: number): PolyOutline["geometry"] =>
+  faces > 0 ? "mesh" : lines > 0 ? "polylines" : "points";
 
 export const stripNotes = (strips: number): string[] => (strips > 0 ? [`${strips} strips are triangles here`] : []);
 

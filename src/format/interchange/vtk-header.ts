@@ -21,8 +21,8 @@ import type { NumericArray } from "../../codec/types.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import type { ByteSource } from "./file.js";
 import { FileScanner } from "./file-scanner.js";
-import { fits, numeric } from "./surface.js";
-import { room } from "./surface-write.js";
+import { scannedNumbers } from "./scanned-numbers.js";
+import { numeric } from "./surface.js";
 
 export const TYPES: ReadonlyMap<string, NumericType> = new Map([
   ["unsigned_char", numeric("uint", 1)],
@@ -135,41 +135,7 @@ export class VtkWords {
     const { scanner } = this;
     if (2 * count > scanner.left + 1)
       throw this.corrupt(`${count} numbers of ${what} where ${scanner.left} bytes are left`);
-    for (let left = count; left > 0; ) {
-      const out = room(own, Math.min(left, BLOCK));
-      const found = this.#numbers(out, own, what);
-      left -= found;
-      if (found > 0) yield out.subarray(0, found);
-      else if (scanner.ended) throw this.corrupt(`the file ends within ${what}`);
-      if (found < out.length) await scanner.more();
-    }
-  }
-
-  /** As many numbers as are held, from their first letter to their last. */
-  #numbers(out: NumericArray, own: NumericType, what: string): number {
-    const { scanner } = this;
-    const end = scanner.wholeWords();
-    const big = own.size === 8 && own.kind !== "float";
-    for (let i = 0; i < out.length; i++) {
-      while (scanner.ends() && scanner.at < end) scanner.next();
-      if (scanner.at >= end) return i;
-      if (big) out[i] = this.#big(own.kind === "int", what);
-      else {
-        const value = scanner.number(what);
-        if (!fits(own, value))
-          throw this.corrupt(`${value} where ${what} was expected, which is ${own.kind}${8 * own.size}`);
-        out[i] = value;
-      }
-    }
-    return out.length;
-  }
-
-  #big(signed: boolean, what: string): bigint {
-    const word = this.scanner.word();
-    const value = /^-?\d{1,20}$/.test(word) ? BigInt(word) : undefined;
-    if (value === undefined || (signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value)) !== value)
-      throw this.corrupt(`${JSON.stringify(word.slice(0, 40))} where ${what} was expected`);
-    return value;
+    yield* scannedNumbers(scanner, own, count, what, () => this.corrupt(`the file ends within ${what}`));
   }
 }
 

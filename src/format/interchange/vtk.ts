@@ -1,14 +1,13 @@
 /** Legacy VTK files with polydata. vtk-header.ts has the table of their lines. */
 import type { NumericType } from "../../codec/numeric.js";
 import { Unsupported } from "../../errors.js";
-import { heldSource, type InputFile, sourceOf, wholeOrPassing } from "./file.js";
+import { begin, type InputFile } from "./file.js";
 import {
   arrayName,
   asPlaces,
   type CellArrays,
   type CellKind,
   fewComponents,
-  hold,
   type Keep,
   keepPlaces,
   kept,
@@ -17,32 +16,20 @@ import {
   OffsetCheck,
   type PolyArray,
   type PolyData,
-  polySurface,
 } from "./polydata.js";
-import { passPoly, putAside } from "./polydata-passing.js";
-import { surfaceContent } from "./surface.js";
-import { passingContent } from "./surface-passing.js";
+import { polyContent } from "./polydata-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 import { readClassicCells } from "./vtk-cells.js";
 import { TYPES, VtkWords } from "./vtk-header.js";
 import { writeVtk } from "./vtk-write.js";
 
-export const file: FileFormat = { holdsEmpty: true, open, write: writeVtk };
-
-async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const { where, size = Number.POSITIVE_INFINITY } = input;
-  const bytes = await wholeOrPassing(input, options);
-  if (!(bytes instanceof Unsupported)) {
-    const words = await VtkWords.open(heldSource(bytes), where);
-    return surfaceContent(polySurface(await parse(words, hold), where, options), input, options);
-  }
-  const begin = await VtkWords.open({ size, read: (offset, length) => input.read(offset, length, options) }, where);
-  return passingContent({ ...outlineOf(begin), geometry: "mesh" }, bytes, async (makeScratch, now) => {
-    const words = await VtkWords.open(await sourceOf(input, now), where);
-    const scratch = makeScratch();
-    return passPoly(await parse(words, putAside(scratch)), where, scratch.memory, makeScratch, options.onBad);
+const open = (input: InputFile, options: OpenFileOptions): Promise<FileContent> =>
+  polyContent(input, options, {
+    outline: async () => ({ ...outlineOf(await VtkWords.open(begin(input, options), input.where)), geometry: "mesh" }),
+    read: async (source, keep) => parse(await VtkWords.open(source, input.where), keep),
   });
-}
+
+export const file: FileFormat = { holdsEmpty: true, open, write: writeVtk };
 
 const outlineOf = ({ version, binary, title }: VtkWords) => ({
   version: `VTK ${version.toFixed(1)} ${binary ? "binary" : "ascii"}`,

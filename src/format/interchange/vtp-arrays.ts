@@ -7,14 +7,17 @@
  *
  * In base64 header and data are one stretch without compression, and two with it.
  */
+import { concat } from "../../bytes/concat.js";
 import { swapBytes } from "../../bytes/swap.js";
 import { type NumericType, numericView } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
 import type { Zlib } from "../../codec/zlib.js";
-import { Corrupt, LimitExceeded } from "../../errors.js";
+import { Corrupt, Unsupported } from "../../errors.js";
 import type { Limits } from "../../limits.js";
 import { decodeBase64 } from "./base64.js";
-import { fits } from "./surface.js";
+import { type ByteSource, partOf } from "./file.js";
+import { FileScanner } from "./file-scanner.js";
+import { scannedNumbers, wholeNumbers } from "./scanned-numbers.js";
 import { room } from "./surface-write.js";
 import { Scanner } from "./text.js";
 
@@ -25,115 +28,169 @@ export interface Encoding {
   readonly word: 4 | 8;
   readonly zlib: Zlib | undefined;
   readonly limits: Limits;
+  /** Bytes that a packed block may have. */
+  readonly mostOfBlock: number;
 }
 
-/** `count` numbers from text. */
+/** What an array is: so many numbers of a type; `what` is what people call it. */
+export interface Wanted {
+  readonly type: NumericType;
+  readonly count: number;
+  readonly what: string;
+}
+
+type Where = Pick<Encoding, "where">;
+
+/** Numbers from text, some at a time. */
+export async function* textNumbers(
+  source: ByteSource,
+  { type, count, what }: Wanted,
+  { where }: Where,
+): AsyncGenerator<NumericArray> {
+  mustHaveRoom(source.size, count, where, what);
+  const scanner = new FileScanner(source, `${where}, ${what}`);
+  yield* scannedNumbers(scanner, type, count, "a number", (found) => endsAfter(found, count, where, what));
+}
+
+/** All of them, from text that is held. */
 export function textArray(
   bytes: Uint8Array,
   type: NumericType,
   count: number,
-  { where }: Encoding,
+  { where }: Where,
   what: string,
 ): NumericArray {
-  const scanner = new Scanner({ bytes }, `${where}, ${what}`);
-  if (2 * count > bytes.length + 1)
-    throw new Corrupt(`${where}: ${what} needs ${count} numbers, in ${bytes.length} bytes`, { where });
+  mustHaveRoom(bytes.length, count, where, what);
   const out = room(type, count);
-  const big = type.size === 8 && type.kind !== "float";
-  for (let i = 0; i < count; i++) {
-    while (scanner.ends())
-      if (!scanner.next()) throw new Corrupt(`${where}: ${what} ends after ${i} of ${count} numbers`, { where });
-    if (!big) {
-      const value = scanner.number("a number");
-      if (!fits(type, value)) throw scanner.corrupt(`${value} where ${type.kind}${8 * type.size} was expected`);
-      out[i] = value;
-    } else {
-      const word = scanner.word();
-      if (!/^-?\d{1,20}$/.test(word))
-        throw scanner.corrupt(`${JSON.stringify(word.slice(0, 40))} where a whole number was expected`);
-      out[i] = BigInt(word);
-    }
-  }
+  const found = wholeNumbers(new Scanner({ bytes }, `${where}, ${what}`), bytes.length, out, type, "a number");
+  if (found < count) throw endsAfter(found, count, where, what);
   return out;
 }
 
-/** `count` numbers from base64 text, or from bytes as they are; what follows them is of others. */
-export function packedArray(
-  bytes: Uint8Array,
+function mustHaveRoom(bytes: number, count: number, where: string, what: string): void {
+  if (2 * count > bytes + 1)
+    throw new Corrupt(`${where}: ${what} needs ${count} numbers, in ${bytes} bytes`, { where });
+}
+
+const endsAfter = (found: number, count: number, where: string, what: string): Corrupt =>
+  new Corrupt(`${where}: ${what} ends after ${found} of ${count} numbers`, { where });
+
+/** Numbers from base64 text, or from bytes as they are, some at a time; what follows them is of others. */
+export async function* packedArray(
+  source: ByteSource,
   base64: boolean,
-  type: NumericType,
-  count: number,
+  wanted: Wanted,
   encoding: Encoding,
-  what: string,
-): NumericArray {
-  const { where, little, zlib, limits } = encoding;
-  const size = count * type.size;
-  if (size > limits.resultBytes) throw new LimitExceeded(`${where}: ${what} would have ${size} bytes`, { where });
-  const data =
-    zlib === undefined
-      ? plain(bytes, base64, size, encoding, what)
-      : unpacked(bytes, base64, size, encoding, zlib, what);
-  return numericView(type, little ? data : swapBytes(data, type.size));
+): AsyncGenerator<NumericArray> {
+  const { little, zlib } = encoding;
+  const { type, count, what } = wanted;
+  const form = { source, base64, size: count * type.size, encoding, what };
+  let rest = new Uint8Array(); // fewer bytes than a number has
+  for await (const bytes of zlib === undefined ? plain(form) : unpacked(form, zlib)) {
+    const all = rest.length === 0 ? bytes : concat([rest, bytes]);
+    const whole = all.length - (all.length % type.size);
+    rest = all.slice(whole);
+    const own = all.subarray(0, whole);
+    if (whole > 0) yield numericView(type, little ? own : swapBytes(own, type.size));
+  }
+}
+
+/** How an array is written. */
+interface Form {
+  readonly source: ByteSource;
+  readonly base64: boolean;
+  /** Bytes that it should have. */
+  readonly size: number;
+  readonly encoding: Encoding;
+  readonly what: string;
+}
+
+const BLOCK = 3 << 18; // bytes that are decoded together
+
+/** Bytes one after the other, and where in the file what follows them begins. */
+interface Stretch extends ByteSource {
+  readonly end: number;
 }
 
 /** Stretches of base64 are as long as their bytes say: four characters for three of them. */
-function stretch(bytes: Uint8Array, base64: boolean, length: number, { where }: Encoding, what: string) {
+function stretch({ source, base64, encoding: { where }, what }: Form, from: number, length: number): Stretch {
   const taken = base64 ? 4 * Math.ceil(length / 3) : length;
-  if (taken > bytes.length)
-    throw new Corrupt(`${where}: ${what} needs ${taken} bytes of the file, and ${bytes.length} are left`, { where });
-  const raw = bytes.subarray(0, taken);
-  const own = base64 ? decodeBase64(raw, where).bytes : raw;
-  if (own.length < length)
-    throw new Corrupt(`${where}: ${what} has ${own.length} bytes of base64 where ${length} belong`, { where });
-  return { own: own.subarray(0, length), rest: bytes.subarray(taken) };
+  if (taken > source.size - from)
+    throw new Corrupt(`${where}: ${what} needs ${taken} bytes of the file, and ${source.size - from} are left`, {
+      where,
+    });
+  const own = partOf(source, from, from + taken);
+  const few = (found: number): Corrupt =>
+    new Corrupt(`${where}: ${what} has ${found} bytes${base64 ? " of base64" : ""} where ${length} belong`, { where });
+  async function read(offset: number, wanted: number): Promise<Uint8Array> {
+    const to = Math.min(length, offset + wanted);
+    if (!base64) {
+      const bytes = await own.read(offset, to - offset);
+      if (bytes.length < to - offset) throw few(offset + bytes.length);
+      return bytes;
+    }
+    const [first, last] = [Math.floor(offset / 3), Math.ceil(to / 3)];
+    const { bytes } = decodeBase64(await own.read(4 * first, 4 * (last - first)), where);
+    if (bytes.length < to - 3 * first) throw few(3 * first + bytes.length);
+    return bytes.subarray(offset - 3 * first, to - 3 * first);
+  }
+  return { size: length, read, end: from + taken };
 }
 
-function number(bytes: Uint8Array, index: number, { little, word, where }: Encoding): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const value = word === 4 ? view.getUint32(4 * index, little) : Number(view.getBigUint64(8 * index, little));
-  if (!Number.isSafeInteger(value)) throw new Corrupt(`${where} has an array of ${value} bytes`, { where });
-  return value;
+/** Numbers of a header, from one up to another. */
+async function* numbers(header: Stretch, from: number, to: number, { little, word, where }: Encoding) {
+  for (let at = from; at < to; at += 4096) {
+    const bytes = await header.read(at * word, Math.min(4096, to - at) * word);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let i = 0; i < view.byteLength; i += word) {
+      const value = word === 4 ? view.getUint32(i, little) : Number(view.getBigUint64(i, little));
+      if (!Number.isSafeInteger(value)) throw new Corrupt(`${where} has an array of ${value} bytes`, { where });
+      yield value;
+    }
+  }
 }
 
-function plain(bytes: Uint8Array, base64: boolean, size: number, encoding: Encoding, what: string): Uint8Array {
+/** The first numbers of a header. */
+async function few(header: Stretch, count: number, encoding: Encoding): Promise<number[]> {
+  const found: number[] = [];
+  for await (const value of numbers(header, 0, count, encoding)) found.push(value);
+  return found;
+}
+
+async function* plain(form: Form): AsyncGenerator<Uint8Array> {
+  const { size, encoding, what } = form;
   const { where, word } = encoding;
-  const { own } = stretch(bytes, base64, word + size, encoding, what);
-  const found = number(own, 0, encoding);
+  const own = stretch(form, 0, word + size);
+  const [found] = await few(own, 1, encoding);
   if (found !== size) throw new Corrupt(`${where}: ${what} has ${found} bytes where ${size} were expected`, { where });
-  return own.subarray(word);
+  for (let at = 0; at < size; at += BLOCK) yield own.read(word + at, Math.min(BLOCK, size - at));
 }
 
-function unpacked(
-  bytes: Uint8Array,
-  base64: boolean,
-  size: number,
-  encoding: Encoding,
-  zlib: Zlib,
-  what: string,
-): Uint8Array {
-  const { where, word, limits } = encoding;
+async function* unpacked(form: Form, zlib: Zlib): AsyncGenerator<Uint8Array> {
+  const { base64, size, encoding, what } = form;
+  const { where, word, limits, mostOfBlock } = encoding;
   // Twelve bytes are sixteen characters, and hold the first number in both widths.
-  const count = number(stretch(bytes, base64, base64 ? 12 : word, encoding, what).own, 0, encoding);
-  const { own: header, rest } = stretch(bytes, base64, (3 + count) * word, encoding, what);
-  const [block, last] = [number(header, 1, encoding), number(header, 2, encoding)];
+  const [count] = (await few(stretch(form, 0, base64 ? 12 : word), 1, encoding)) as [number];
+  const header = stretch(form, 0, (3 + count) * word);
+  const [, block, last] = (await few(header, 3, encoding)) as [number, number, number];
   const total = count === 0 ? 0 : (last === 0 ? count : count - 1) * block + last;
   if (total !== size)
     throw new Corrupt(`${where}: ${what} unpacks to ${total} bytes where ${size} were expected`, { where });
-  const sizes = Array.from({ length: count }, (_, i) => number(header, 3 + i, encoding));
-  const { own: packed } = stretch(
-    rest,
-    base64,
-    sizes.reduce((sum, each) => sum + each, 0),
-    encoding,
-    what,
-  );
-  const out = new Uint8Array(size);
-  let [from, at] = [0, 0];
-  for (const [i, length] of sizes.entries()) {
-    const expected = i === count - 1 && last > 0 ? last : block;
-    out.set(zlib.decompress(packed.subarray(from, from + length), expected, limits), at);
-    from += length;
-    at += expected;
+  let [sum, most] = [0, block];
+  for await (const length of numbers(header, 3, 3 + count, encoding)) {
+    sum += length;
+    most = Math.max(most, length);
   }
-  return out;
+  const packed = stretch(form, header.end, sum);
+  if (most > mostOfBlock)
+    throw new Unsupported(
+      `${where}: ${what} is packed in blocks of ${most} bytes, and ${Math.floor(mostOfBlock)} may be used for one`,
+      { where, hint: "Allow more (--max-memory)." },
+    );
+  let [from, i] = [0, 0];
+  for await (const length of numbers(header, 3, 3 + count, encoding)) {
+    const expected = ++i === count && last > 0 ? last : block;
+    yield zlib.decompress(await packed.read(from, length), expected, limits);
+    from += length;
+  }
 }

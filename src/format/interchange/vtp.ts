@@ -7,101 +7,53 @@ import type { NumericArray } from "../../codec/types.js";
 import { loadZlib } from "../../codec/zlib.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import { type Limits, withLimits } from "../../limits.js";
-import type { Positions } from "../../model/vectors.js";
-import { type InputFile, whole } from "./file.js";
+import { type ByteSource, begin, type InputFile, partOf } from "./file.js";
 import {
   arrayName,
   asPlaces,
   type CellArrays,
   fewComponents,
+  type Keep,
+  keepPlaces,
+  kept,
+  keptPoints,
+  noCells,
   OffsetCheck,
   type PolyArray,
   type PolyData,
-  polySurface,
+  polyGeometry,
 } from "./polydata.js";
-import { surfaceContent } from "./surface.js";
+import { polyContent } from "./polydata-passing.js";
+import { FLOAT32 } from "./surface.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
-import { type Encoding, packedArray, textArray } from "./vtp-arrays.js";
+import { type Encoding, packedArray, textNumbers } from "./vtp-arrays.js";
+import { type ArrayTag, type Document, readDocument } from "./vtp-document.js";
 import { writeVtp } from "./vtp-write.js";
-import { XmlReader } from "./xml.js";
 
 export const file: FileFormat = { holdsEmpty: true, open, write: writeVtp };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
+  const { where } = input;
   const limits = withLimits(options.limits);
-  const bytes = await whole(input, limits.resultBytes, options);
-  const poly = await parse(bytes, input.where, limits);
-  return surfaceContent(polySurface(poly, input.where, options), input, options);
+  return polyContent(input, options, {
+    async outline() {
+      const { root, piece } = await readDocument(begin(input, options), where, limits, true);
+      const count = (name: string): number => counted(piece, `NumberOf${name}`, where);
+      return { version: versionOf(root), geometry: polyGeometry(count("Polys") + count("Strips"), count("Lines")) };
+    },
+    async read(source, keep, mostOfBlock) {
+      const document = await readDocument(source, where, limits);
+      return parse(document, source, await encodingOf(document, where, limits, mostOfBlock), keep);
+    },
+  });
 }
 
-/** An array as its tag says. */
-interface ArrayTag {
-  readonly section: string;
-  readonly attributes: ReadonlyMap<string, string>;
-  /** Its text, as bytes of the file. */
-  text: Uint8Array;
-}
-
-interface Document {
-  readonly root: ReadonlyMap<string, string>;
-  readonly piece: ReadonlyMap<string, string>;
-  readonly arrays: readonly ArrayTag[];
-  readonly notes: readonly string[];
-  /** What follows `_`, and how. */
-  readonly appended: { readonly bytes: Uint8Array; readonly base64: boolean } | undefined;
-}
-
-/** The tags; texts of arrays stay bytes of the file, since they may be long. */
-function parseDocument(bytes: Uint8Array, where: string, limits: Limits): Document {
-  const reader = new XmlReader(where, limits);
-  const path: string[] = [];
-  let [root, piece]: (ReadonlyMap<string, string> | undefined)[] = [undefined, undefined];
-  let open: { tag: ArrayTag; from: number } | undefined;
-  const [arrays, notes]: [ArrayTag[], string[]] = [[], []];
-  let before = 0;
-  const done = (appended?: Document["appended"]): Document => {
-    if (root?.get("type") !== "PolyData")
-      throw new Unsupported(`${where} is VTK with ${root?.get("type") ?? "no data"}, and PolyData is read`, { where });
-    if (piece === undefined) throw reader.corrupt("no <Piece> in <PolyData>");
-    return { root, piece, arrays, notes, appended };
-  };
-  for (const event of reader.push(bytes)) {
-    if (event.kind === "close") {
-      path.pop();
-      if (event.name === "DataArray" && open !== undefined) {
-        open.tag.text = bytes.subarray(open.from, before);
-        open = undefined;
-      }
-    } else if (event.kind === "open") {
-      const { name, attributes } = event;
-      if (path.length === 0) root = attributes;
-      else if (name === "Piece") {
-        if (piece !== undefined) throw new Unsupported(`${where} has several pieces, and one is read`, { where });
-        piece = attributes;
-      } else if (name === "DataArray" && path.includes("Piece")) {
-        const tag = { section: path.at(-1)!, attributes, text: new Uint8Array() };
-        arrays.push(tag);
-        open = { tag, from: reader.offset };
-      } else if (name === "Array" || name === "DataArray")
-        notes.push(`the array ${attributes.get("Name") ?? ""} is left out`);
-      else if (name === "AppendedData") {
-        const from = bytes.indexOf(0x5f, reader.offset) + 1;
-        if (from === 0) throw reader.corrupt("<AppendedData> without _");
-        const base64 = attributes.get("encoding") !== "raw";
-        const end = base64 ? bytes.indexOf(0x3c, from) : bytes.length;
-        return done({ bytes: bytes.subarray(from, end < 0 ? bytes.length : end), base64 });
-      }
-      path.push(name);
-    }
-    before = reader.offset;
-  }
-  for (const _ of reader.end());
-  return done();
-}
+const versionOf = (root: Document["root"]): string => `VTP ${root.get("version") ?? "0.1"}`;
 
 const TYPE = /^(Int|UInt|Float)(8|16|32|64)$/;
 
-function typeOf(name: string | undefined, where: string): NumericType {
+function typeOf({ attributes }: ArrayTag, where: string): NumericType {
+  const name = attributes.get("type");
   const found = TYPE.exec(name ?? "");
   const kind = found?.[1]?.toLowerCase() as NumericType["kind"] | undefined;
   const size = Number(found?.[2]) / 8;
@@ -110,93 +62,122 @@ function typeOf(name: string | undefined, where: string): NumericType {
   return { kind, size, endian: "little" } as NumericType;
 }
 
-async function parse(bytes: Uint8Array, where: string, limits: Limits): Promise<PolyData<NumericArray>> {
-  const { root, piece, arrays, appended, notes: told } = parseDocument(bytes, where, limits);
-  const notes = [...told];
-  const encoding = await encodingOf(root, where, limits);
-  const counted = (name: string): number => {
-    const value = Number(piece.get(name) ?? 0);
-    if (Number.isSafeInteger(value) && value >= 0) return value;
-    throw new Corrupt(`${where} has the ${name} ${JSON.stringify(piece.get(name))}`, { where });
-  };
-  const read = ({ attributes, text }: ArrayTag, rows: number, channels: number, what: string): NumericArray => {
-    const type = typeOf(attributes.get("type"), where);
-    const count = rows * channels;
-    const format = attributes.get("format") ?? "ascii";
-    if (format === "ascii") return textArray(text, type, count, encoding, what);
-    if (format === "binary") return packedArray(trimmed(text), true, type, count, encoding, what);
-    const offset = Number(attributes.get("offset"));
-    if (format !== "appended" || appended === undefined || !(offset >= 0 && offset <= appended.bytes.length))
-      throw new Corrupt(`${where}: ${what} is ${format} at ${attributes.get("offset")}, where nothing is`, { where });
-    return packedArray(appended.bytes.subarray(offset), appended.base64, type, count, encoding, what);
-  };
+function counted(piece: Document["piece"], name: string, where: string): number {
+  const value = Number(piece.get(name) ?? 0);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Corrupt(`${where} has the ${name} ${JSON.stringify(piece.get(name))}`, { where });
+}
+
+/** The numbers of an array, some at a time. */
+async function* arrayOf(
+  { attributes, from, to }: ArrayTag,
+  { appended }: Document,
+  source: ByteSource,
+  wanted: { readonly type: NumericType; readonly count: number; readonly what: string },
+  encoding: Encoding,
+): AsyncGenerator<NumericArray> {
+  const format = attributes.get("format") ?? "ascii";
+  if (format === "ascii") return yield* textNumbers(partOf(source, from, to), wanted, encoding);
+  if (format === "binary") return yield* packedArray(await trimmed(source, from, to), true, wanted, encoding);
+  const offset = Number(attributes.get("offset"));
+  if (format !== "appended" || appended === undefined || !(offset >= 0 && offset <= appended.to - appended.from)) {
+    const { where } = encoding;
+    const said = `${wanted.what} is ${format} at ${attributes.get("offset")}`;
+    throw new Corrupt(`${where}: ${said}, where nothing is`, { where });
+  }
+  yield* packedArray(partOf(source, appended.from + offset, appended.to), appended.base64, wanted, encoding);
+}
+
+async function parse<A>(
+  document: Document,
+  source: ByteSource,
+  encoding: Encoding,
+  keep: Keep<A>,
+): Promise<PolyData<A>> {
+  const { root, piece, arrays, notes } = document;
+  const { where } = encoding;
+  const read = (tag: ArrayTag, count: number, what: string) =>
+    arrayOf(tag, document, source, { type: typeOf(tag, where), count, what }, encoding);
   const find = (section: string, name?: string): ArrayTag | undefined =>
     arrays.find((tag) => tag.section === section && (name === undefined || tag.attributes.get("Name") === name));
 
-  const points = counted("NumberOfPoints");
+  const points = counted(piece, "NumberOfPoints", where);
   const place = find("Points");
   if (place === undefined && points > 0) throw new Corrupt(`${where} has no array in <Points>`, { where });
-  const values = place === undefined ? new Float32Array() : read(place, points, 3, "the points");
-  const positions: Positions = values instanceof Float64Array ? values : Float32Array.from(values as Float32Array);
-  const cellsOf = (section: string): CellArrays<NumericArray> => {
-    const count = counted(`NumberOf${section}`);
+  const positions =
+    place === undefined
+      ? await keep(FLOAT32, 0, 3).done()
+      : await keptPoints(keep, typeOf(place, where), points, read(place, 3 * points, "the points"));
+  const cellsOf = async (section: string): Promise<CellArrays<A>> => {
+    const count = counted(piece, `NumberOf${section}`, where);
     const [offsets, connectivity] = [find(section, "offsets"), find(section, "connectivity")];
-    if (count === 0) return { count, offsets: Uint32Array.of(0), ends: new Uint32Array() };
+    if (count === 0) return noCells(keep);
     if (offsets === undefined || connectivity === undefined)
       throw new Corrupt(`${where} has no offsets or connectivity in <${section}>`, { where });
-    const own = new Uint32Array(count + 1);
-    own.set(asPlaces(read(offsets, count, 1, `offsets of ${section}`)), 1);
     const check = new OffsetCheck(where, section);
-    check.take(own);
-    check.end(own[count]!);
-    return { count, offsets: own, ends: asPlaces(read(connectivity, own[count]!, 1, `connectivity of ${section}`)) };
+    const starts = keepPlaces(keep, count + 1);
+    for await (const values of read(offsets, count, `offsets of ${section}`)) {
+      if (check.count === 0) await starts.add(check.take(Uint32Array.of(0)));
+      await starts.add(check.take(asPlaces(values)));
+    }
+    check.end(check.last);
+    const ends = read(connectivity, check.last, `connectivity of ${section}`);
+    return { count, offsets: await starts.done(), ends: await kept(keepPlaces(keep, check.last), ends, asPlaces) };
   };
   const cells = {
-    verts: cellsOf("Verts"),
-    lines: cellsOf("Lines"),
-    polys: cellsOf("Polys"),
-    strips: cellsOf("Strips"),
+    verts: await cellsOf("Verts"),
+    lines: await cellsOf("Lines"),
+    polys: await cellsOf("Polys"),
+    strips: await cellsOf("Strips"),
   };
   const rows = Object.values(cells).reduce((sum, own) => sum + own.count, 0);
-  const data = (section: string, count: number): Map<string, PolyArray<NumericArray>> => {
-    const own = new Map<string, PolyArray<NumericArray>>();
+  const data = async (section: string, count: number): Promise<Map<string, PolyArray<A>>> => {
+    const own = new Map<string, PolyArray<A>>();
     for (const tag of arrays.filter((each) => each.section === section)) {
       const said = tag.attributes.get("Name") ?? section;
       const channels = Number(tag.attributes.get("NumberOfComponents") ?? 1);
       if (!fewComponents(channels))
         throw new Corrupt(`${where}: the array ${said} has ${channels} components`, { where });
       const name = arrayName(said, channels);
-      own.set(name, { name, channels, values: read(tag, count, channels, `the array ${said}`) });
+      const taker = keep(typeOf(tag, where), count * channels, channels);
+      own.set(name, { name, channels, values: await kept(taker, read(tag, count * channels, `the array ${said}`)) });
     }
     return own;
   };
-  return {
-    version: `VTP ${root.get("version") ?? "0.1"}`,
-    points,
-    positions,
-    cells,
-    pointData: data("PointData", points),
-    cellData: data("CellData", rows),
-    notes,
-  };
+  const [pointData, cellData] = [await data("PointData", points), await data("CellData", rows)];
+  return { version: versionOf(root), points, positions, cells, pointData, cellData, notes };
 }
 
-async function encodingOf(root: ReadonlyMap<string, string>, where: string, limits: Limits): Promise<Encoding> {
+async function encodingOf({ root }: Document, where: string, limits: Limits, mostOfBlock: number): Promise<Encoding> {
   const compressor = root.get("compressor") ?? "";
   if (compressor !== "" && compressor !== "vtkZLibDataCompressor")
     throw new Unsupported(`${where} is packed with ${compressor.slice(0, 60)}, and zlib is read`, { where });
   return {
     where,
     limits,
+    mostOfBlock,
     little: root.get("byte_order") !== "BigEndian",
     word: root.get("header_type") === "UInt64" ? 8 : 4,
     zlib: compressor === "" ? undefined : await loadZlib(),
   };
 }
 
-function trimmed(bytes: Uint8Array): Uint8Array {
-  let [from, to] = [0, bytes.length];
-  while (from < to && bytes[from]! <= 32) from++;
-  while (to > from && bytes[to - 1]! <= 32) to--;
-  return bytes.subarray(from, to);
+/** The text between two places, without blanks around it. */
+async function trimmed(source: ByteSource, from: number, to: number): Promise<ByteSource> {
+  let [first, last] = [from, to];
+  const at = async (place: number): Promise<Uint8Array> => source.read(place, Math.min(BLANKS, last - place));
+  for (;;) {
+    const found = (await at(first)).findIndex((byte) => byte > 32);
+    first = found < 0 ? Math.min(last, first + BLANKS) : first + found;
+    if (found >= 0 || first >= last) break;
+  }
+  for (;;) {
+    const start = Math.max(first, last - BLANKS);
+    const found = (await at(start)).findLastIndex((byte) => byte > 32);
+    last = start + found + 1;
+    if (found >= 0 || start === first) break;
+  }
+  return partOf(source, first, last);
 }
+
+const BLANKS = 1 << 12; // bytes that are looked at together

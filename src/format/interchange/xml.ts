@@ -181,12 +181,17 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["apos;", "'"],
 ]);
 
-/** Up to the next markup; where none has come yet up to the last blank, where no character or entity is cut. */
+const ENTITY = 14; // bytes, the longest there is
+
+/** Up to the next markup; where none has come yet as far as no character and no entity is cut. */
 function textEnd(bytes: Uint8Array, at: number): number {
   const markup = bytes.indexOf(LESS, at);
   if (markup >= 0) return markup;
   let end = bytes.length;
-  while (end > at && bytes[end - 1]! > 32) end--;
+  for (let more = 0; more < 3 && (bytes[end - 1]! & 0xc0) === 0x80; more++) end--;
+  if (bytes[end - 1]! >= 0xc0) end--;
+  const entity = bytes.lastIndexOf(0x26, end - 1);
+  if (entity >= at && entity > end - ENTITY && !bytes.subarray(entity, end).includes(0x3b)) end = entity;
   return end > at ? end : -1;
 }
 
