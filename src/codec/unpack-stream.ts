@@ -1,19 +1,28 @@
 /** Packed bytes as they come, unpacked: by Node's zlib, or by what browsers have. */
 import { builtin } from "../platform.js";
 
-/** Of gzip all members one after the other where Node unpacks, one in browsers. `damaged`: the error for bytes that are no such thing. */
+const ENGINES = { gzip: "createGunzip", deflate: "createInflate", "deflate-raw": "createInflateRaw" } as const;
+
+/**
+ * Of gzip all members one after the other where Node unpacks, one in browsers; after a stream of zlib ("deflate") nothing may follow. `damaged`: the error for
+ * bytes that are no such thing.
+ */
 export async function* unpackStream(
-  format: "gzip" | "deflate-raw",
+  format: keyof typeof ENGINES,
   source: AsyncGenerator<Uint8Array>,
   damaged: (cause: Error) => Error,
 ): AsyncGenerator<Uint8Array> {
   const zlib = builtin("node:zlib");
   try {
     if (zlib !== undefined) {
-      const unpack = zlib[format === "gzip" ? "createGunzip" : "createInflateRaw"]({ chunkSize: 1 << 20 });
+      const unpack = zlib[ENGINES[format]]({ chunkSize: 1 << 20 });
+      let given = 0;
       const feed = async (): Promise<void> => {
-        for await (const bytes of source)
+        for await (const bytes of source) {
+          if (unpack.destroyed) return;
+          given += bytes.length;
           if (!unpack.write(bytes)) await new Promise<void>((go) => unpack.once("drain", go).once("close", go));
+        }
         unpack.end();
       };
       const fed = feed().catch((error) => unpack.destroy(error));
@@ -24,6 +33,8 @@ export async function* unpackStream(
         unpack.destroy();
       }
       await fed;
+      if (format === "deflate" && unpack.bytesWritten < given)
+        throw damaged(new Error(`there is more after its ${unpack.bytesWritten} bytes`));
       return;
     }
     const packed = new ReadableStream<BufferSource>({

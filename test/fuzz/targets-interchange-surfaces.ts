@@ -107,6 +107,19 @@ function vtp(): Uint8Array {
   );
 }
 
+/** Numbers as text and as bytes, column by column, from the last byte to the first; what Octavo writes is packed. */
+const gifti = (): Uint8Array => {
+  const array = (intent: string, type: string, dims: string, more: string, data: string) =>
+    `<DataArray Intent="NIFTI_INTENT_${intent}" DataType="NIFTI_TYPE_${type}" Dimensionality="2" ${dims} ${more}><Data>${data}</Data></DataArray>`;
+  const places = Buffer.from(Float32Array.of(0, 1, 0, 0, 0, 1, 0, 0, 0).buffer)
+    .swap32()
+    .toString("base64");
+  const byColumn = 'ArrayIndexingOrder="ColumnMajorOrder"';
+  return asBytes(
+    `<GIFTI>${array("POINTSET", "FLOAT32", 'Dim0="3" Dim1="3"', `${byColumn} Encoding="Base64Binary" Endian="BigEndian"`, places)}${array("TRIANGLE", "INT32", 'Dim0="2" Dim1="3"', `${byColumn} Encoding="ASCII"`, "0 2 1\n1 2 0")}${array("LABEL", "INT64", 'Dim0="3" Dim1="1"', 'Encoding="ASCII"', "1 2 -3 ")}</GIFTI>`,
+  );
+};
+
 const modules: { readonly [name: string]: () => Promise<{ readonly file: FileFormat }> } = {
   ply: () => import("../../src/format/interchange/ply.js"),
   obj: () => import("../../src/format/interchange/obj.js"),
@@ -124,6 +137,7 @@ const texts: { readonly [name: string]: readonly Uint8Array[] } = {
   stl: [asBytes(STL)],
   vtk: [asBytes(VTK), asBytes(OLD_VTK)],
   vtp: [vtp(), asBytes(TEXT_VTP)],
+  gifti: [gifti()],
 };
 
 /** A target for a kind of file: what is done with each. */
@@ -168,5 +182,5 @@ export async function pass(content: FileContent): Promise<void> {
 
 export const surfaceTargets: readonly Target[] = [
   ...Object.keys(modules).map((name) => target(name, "", held)),
-  ...["ply", "obj", "stl", "vtk", "vtp", "freesurfer", "glb"].map((name) => target(name, " passing", passing)),
+  ...["ply", "obj", "stl", "vtk", "vtp", "freesurfer", "glb", "gifti"].map((name) => target(name, " passing", passing)),
 ];

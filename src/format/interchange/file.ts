@@ -131,6 +131,23 @@ const gunzip = ({ where, stream }: InputFile, options: ReadOptions): AsyncGenera
     (cause) => new Corrupt(`${where} is damaged: ${cause.message} where gzip was expected`, { where, cause }),
   );
 
+/** A stretch of a file. */
+export interface Range {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Its bytes, in pieces. */
+export async function* rangeOf(file: InputFile, { offset, length }: Range, options: ReadOptions) {
+  let left = length;
+  if (left <= 0) return;
+  for await (const bytes of file.stream(offset, options)) {
+    yield bytes.subarray(0, left);
+    left -= bytes.length;
+    if (left <= 0) return;
+  }
+}
+
 /** The file with these bytes, which are all of it. */
 export const bytesFile = (file: InputFile, bytes: Uint8Array): InputFile & { readonly size: number } => ({
   ...file,

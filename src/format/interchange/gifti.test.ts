@@ -1,3 +1,4 @@
+import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { dataOf, written } from "../../../test/interchange.js";
 import { asBytes, opened, plain, readFrom } from "../../../test/surfaces.js";
@@ -53,12 +54,36 @@ describe("GIFTI", () => {
     }
   });
 
+  it("reads packed numbers to their end, and whole numbers of 64 bits as places", async () => {
+    const points = (type: string, bytes: Uint8Array) =>
+      GIFTI.replace("NIFTI_TYPE_FLOAT32", `NIFTI_TYPE_${type}`)
+        .replace('Encoding="Base64Binary"', 'Encoding="GZipBase64Binary"')
+        .replace(floats, Buffer.from(bytes).toString("base64"));
+    const read = async (text: string) => (await readFrom(file, text)).positions;
+    const long = new Uint8Array(BigInt64Array.of(0n, 0n, -7n, 1n, 0n, 0n, 0n, 1n, 0n).buffer);
+    expect([...(await read(points("INT64", deflateSync(long))))]).toEqual([0, 0, -7, 1, 0, 0, 0, 1, 0]);
+    const packed = deflateSync(new Uint8Array(36));
+    const longer = points("FLOAT32", Buffer.concat([packed, Buffer.from("more")]));
+    await expect(read(longer)).rejects.toThrow("DataArray 0, is damaged: there is more after its");
+    await expect(read(points("FLOAT32", packed.subarray(0, -3)))).rejects.toThrow("where zlib was expected");
+    const bomb = deflateSync(new Uint8Array(1 << 26));
+    await expect(read(points("FLOAT32", bomb))).rejects.toThrow("DataArray 0 has more than the 36 bytes");
+    const claimed = points("FLOAT32", bomb).replace('Dim0="3" Dim1="3"', 'Dim0="5592405" Dim1="3"');
+    await expect(readFrom(file, claimed, { limits: { resultBytes: 1 << 20 } })).rejects.toThrow(
+      "DataArray 0 has more than the 1048576 bytes that are held",
+    );
+  });
+
   it("says where a file is wrong", async () => {
     for (const [from, to, message] of [
       ['Dim0="3" Dim1="3"', 'Dim0="4" Dim1="3"', "DataArray 0 has 36 bytes where 48 were expected"],
       ['Dim0="3" Dim1="3"', 'Dim0="-4" Dim1="3"', "DataArray 0 has the shape -4 × 3"],
       ["0 2 1 1 2 0", "0 2 1 1 3 0", "triangle 0: a face points to vertex 3, counted from 0, of 3"],
       ["0 2 1 1 2 0", "0 2 1", "DataArray 1 needs 6 numbers, in 5 bytes"],
+      ["0 2 1 1 2 0", "0 2 1 1 2 \n\n   ", "DataArray 1 ends after 5 of 6 numbers"],
+      ["0 2 1 1 2 0", "0 2 1 1 2 0\n7", "DataArray 1 has more than the 6 numbers that were expected"],
+      ["0 2 1 1 2 0", "0 2 1\n1 x 0", 'DataArray 1, line 2: "x" where a number was expected'],
+      ["0 2 1 1 2 0", "0 2 <b/> 1 1 2 0", "has <b> within <Data>"],
       ["<GIFTI Version", "<GIFT Version", "should be <GIFTI>"],
     ] as const) {
       await expect(

@@ -3,162 +3,72 @@
  * face) are attributes, by their name or their intent. Coordinates are as they are stored, in millimetres; the transforms beside
  * them, names and labels stay in the header.
  *
- * | Encoding           | text of `<Data>`                          |
- * |--------------------|-------------------------------------------|
- * | `ASCII`            | numbers                                   |
- * | `Base64Binary`     | bytes, in the order that `Endian` says    |
- * | `GZipBase64Binary` | the same, packed with zlib                |
+ * Of one that is too large to be held, tags and texts are held, and the numbers of each array are put aside (gifti-arrays.ts).
  */
-import type { Json, JsonObject } from "../../bytes/json.js";
-import { swapBytes } from "../../bytes/swap.js";
+import type { JsonObject } from "../../bytes/json.js";
 import { type NumericType, numericView } from "../../codec/numeric.js";
-import { copyStrided } from "../../codec/strided.js";
-import type { NumericArray } from "../../codec/types.js";
-import { loadZlib, type Zlib } from "../../codec/zlib.js";
-import { Corrupt, LimitExceeded, Unsupported } from "../../errors.js";
-import { type Limits, withLimits } from "../../limits.js";
-import type { Column } from "../../model/attributes.js";
-import { strides } from "../../space/shape.js";
-import { decodeBase64 } from "./base64.js";
-import { type InputFile, whole } from "./file.js";
+import { Corrupt, Unsupported } from "../../errors.js";
+import type { AttributeInfo, Column } from "../../model/attributes.js";
+import type { ReadOptions } from "../../model/dataset.js";
+import type { Columns, Positions } from "../../model/vectors.js";
+import type { Scratch } from "../../store/scratch.js";
+import { bytesFile, type InputFile, wholeOrPassing } from "./file.js";
+import { type ArrayRows, type ArrayShape, readArray, shapeOf } from "./gifti-arrays.js";
+import { type ArrayTag, type GiftiDocument, parseDocument } from "./gifti-document.js";
 import { OF_FACES, writeGifti } from "./gifti-write.js";
 import { asPlaces } from "./polydata.js";
 import { RAS_MM } from "./streamlines.js";
-import { column, columns, type Surface, surfaceContent } from "./surface.js";
+import { column, columns } from "./surface.js";
+import { blocksContent, NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
+import type { SurfaceFile } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
-import { textArray } from "./vtp-arrays.js";
-import { XmlReader } from "./xml.js";
 
 export const file: FileFormat = { units: "millimeter", open, write: writeGifti };
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
-  const limits = withLimits(options.limits);
-  const bytes = await whole(input, limits.resultBytes, options);
-  const document = parseDocument(bytes, input.where, limits);
-  return surfaceContent(surface(document, input.where, limits, await loadZlib()), input, options);
+  const bytes = await wholeOrPassing(input, options);
+  const refusal = bytes instanceof Unsupported ? bytes : undefined;
+  const source = bytes instanceof Unsupported ? input : bytesFile(input, bytes);
+  const document = await parseDocument(source, options, refusal);
+  const roles = rolesOf(document, input.where);
+  const { arrays, labels, metaData, version } = document;
+  const told = (i: number): JsonObject =>
+    i < 0 ? {} : { metaData: arrays[i]!.metaData, transforms: arrays[i]!.transforms };
+  const known = {
+    version: `GIFTI ${version}`,
+    geometry: roles.triangles < 0 ? ("points" as const) : ("mesh" as const),
+    axes: RAS_MM,
+    header: { metaData, labels, points: told(roles.points), triangles: told(roles.triangles) },
+  };
+  return blocksContent(
+    known,
+    refusal,
+    (now, makeScratch) => surfaceFile(roles, source, now, makeScratch?.()),
+    input,
+    options,
+  );
 }
 
-interface ArrayTag {
-  readonly attributes: ReadonlyMap<string, string>;
-  /** Name and value pairs. */
-  readonly metaData: [string, string][];
-  readonly transforms: { [key: string]: Json }[];
-  data: Uint8Array;
+/** An attribute: what it is, and the number of its array. */
+interface Lane {
+  readonly info: AttributeInfo;
+  readonly array: number;
 }
 
-interface Document {
-  readonly version: string;
-  readonly metaData: [string, string][];
-  readonly labels: JsonObject[];
-  readonly arrays: ArrayTag[];
-}
-
-function parseDocument(bytes: Uint8Array, where: string, limits: Limits): Document {
-  const reader = new XmlReader(where, limits);
-  const path: string[] = [];
-  const document: Document & { version: string } = { version: "", metaData: [], labels: [], arrays: [] };
-  let [text, before, from] = ["", 0, 0];
-  const array = (): ArrayTag | undefined => (path.includes("DataArray") ? document.arrays.at(-1) : undefined);
-  for (const event of reader.push(bytes)) {
-    if (event.kind === "text") {
-      if (path.at(-1) !== "Data") text += event.text;
-    } else if (event.kind === "open") {
-      const { name, attributes } = event;
-      if (path.length === 0 && name !== "GIFTI")
-        throw new Corrupt(`${where} should be <GIFTI>, found <${name}>`, { where });
-      path.push(name);
-      [text, from] = ["", reader.offset];
-      if (name === "GIFTI") document.version = attributes.get("Version") ?? "1.0";
-      else if (name === "DataArray")
-        document.arrays.push({ attributes, metaData: [], transforms: [], data: new Uint8Array() });
-      else if (name === "MD") (array() ?? document).metaData.push(["", ""]);
-      else if (name === "CoordinateSystemTransformMatrix") array()?.transforms.push({});
-      else if (name === "Label") document.labels.push(Object.fromEntries(attributes));
-    } else {
-      const { name } = event;
-      const pair = (array() ?? document).metaData.at(-1);
-      const transform = array()?.transforms.at(-1);
-      if (name === "Name" && pair !== undefined) pair[0] = text;
-      else if (name === "Value" && pair !== undefined) pair[1] = text;
-      else if (name === "Label") document.labels[document.labels.length - 1] = { ...document.labels.at(-1), text };
-      else if (name === "Data" && array() !== undefined) array()!.data = bytes.subarray(from, before);
-      else if (transform !== undefined && (name === "DataSpace" || name === "TransformedSpace"))
-        transform[name] = text.trim();
-      else if (transform !== undefined && name === "MatrixData") transform[name] = text.trim().split(/\s+/).map(Number);
-      path.pop();
-      text = "";
-    }
-    before = reader.offset;
-  }
-  for (const _ of reader.end());
-  return document;
-}
-
-const TYPES: { readonly [name: string]: NumericType } = {
-  NIFTI_TYPE_UINT8: { kind: "uint", size: 1, endian: "little" },
-  NIFTI_TYPE_INT8: { kind: "int", size: 1, endian: "little" },
-  NIFTI_TYPE_INT16: { kind: "int", size: 2, endian: "little" },
-  NIFTI_TYPE_UINT16: { kind: "uint", size: 2, endian: "little" },
-  NIFTI_TYPE_INT32: { kind: "int", size: 4, endian: "little" },
-  NIFTI_TYPE_UINT32: { kind: "uint", size: 4, endian: "little" },
-  NIFTI_TYPE_INT64: { kind: "int", size: 8, endian: "little" },
-  NIFTI_TYPE_UINT64: { kind: "uint", size: 8, endian: "little" },
-  NIFTI_TYPE_FLOAT32: { kind: "float", size: 4, endian: "little" },
-  NIFTI_TYPE_FLOAT64: { kind: "float", size: 8, endian: "little" },
-};
-
-interface Array2 {
-  readonly values: NumericArray;
-  readonly rows: number;
-  readonly channels: number;
-}
-
-function readArray(tag: ArrayTag, number: number, where: string, limits: Limits, zlib: Zlib): Array2 {
-  const { attributes, data } = tag;
-  const what = `DataArray ${number}`;
-  const type = TYPES[attributes.get("DataType") ?? ""];
-  if (type === undefined)
-    throw new Unsupported(`${where}: ${what} is of type ${attributes.get("DataType")}`, { where });
-  const rank = Number(attributes.get("Dimensionality") ?? 1);
-  const shape = Array.from({ length: Math.min(6, rank) }, (_, i) => Number(attributes.get(`Dim${i}`) ?? Number.NaN));
-  const count = shape.reduce((product, size) => product * size, 1);
-  if (!(rank >= 1) || shape.some((size) => !Number.isInteger(size) || size < 0) || !Number.isSafeInteger(count))
-    throw new Corrupt(`${where}: ${what} has the shape ${shape.join(" × ")}`, { where });
-  if (count * type.size > limits.resultBytes)
-    throw new LimitExceeded(`${where}: ${what} would have ${count * type.size} bytes`, { where });
-  const [rows, channels] = [shape[0]!, count === 0 ? 1 : count / shape[0]!];
-  let values: NumericArray;
-  const encoding = attributes.get("Encoding");
-  if (encoding === "ASCII") values = textArray(data, type, count, { where }, what);
-  else if (encoding === "Base64Binary" || encoding === "GZipBase64Binary") {
-    const packed = decodeBase64(data, `${where}, ${what},`).bytes;
-    const raw = encoding === "Base64Binary" ? packed : zlib.decompress(packed, count * type.size, limits);
-    if (raw.length !== count * type.size)
-      throw new Corrupt(`${where}: ${what} has ${raw.length} bytes where ${count * type.size} were expected`, {
-        where,
-      });
-    values = numericView(type, attributes.get("Endian") === "BigEndian" ? swapBytes(raw, type.size) : raw);
-  } else throw new Unsupported(`${where}: ${what} is ${encoding ?? "without Encoding"}, which is not read`, { where });
-  if (attributes.get("ArrayIndexingOrder") === "ColumnMajorOrder" && rank > 1) {
-    const turned = new Uint8Array(values.byteLength);
-    const raw = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
-    copyStrided(
-      turned,
-      { offset: 0, strides: strides(shape) },
-      raw,
-      { offset: 0, strides: strides([...shape].reverse()).reverse() },
-      shape,
-      type,
-    );
-    values = numericView(type, turned);
-  }
-  return { values, rows, channels };
+/** What each array is. */
+interface Roles {
+  readonly shapes: readonly ArrayShape[];
+  /** The numbers of these arrays; −1 where there is none. */
+  readonly points: number;
+  readonly triangles: number;
+  readonly ofVertices: readonly Lane[];
+  readonly ofFaces: readonly Lane[];
+  readonly notes: readonly string[];
 }
 
 const intentOf = ({ attributes }: ArrayTag): string => (attributes.get("Intent") ?? "").replace(/^NIFTI_INTENT_/, "");
 
-function surface(document: Document, where: string, limits: Limits, zlib: Zlib): Surface {
-  const { arrays, labels, metaData, version } = document;
+function rolesOf({ arrays }: GiftiDocument, where: string): Roles {
   const placeOf = (intent: string): number => arrays.findIndex((tag) => intentOf(tag) === intent);
   const [points, triangles] = [placeOf("POINTSET"), placeOf("TRIANGLE")];
   if (points < 0)
@@ -166,41 +76,70 @@ function surface(document: Document, where: string, limits: Limits, zlib: Zlib):
       where,
       hint: "Open the .surf.gii file.",
     });
-  const read = (i: number): Array2 => readArray(arrays[i]!, i, where, limits, zlib);
-  const place = read(points);
-  if (place.channels !== 3) throw new Corrupt(`${where}: points of ${place.channels} coordinates`, { where });
-  const faces = triangles < 0 ? undefined : read(triangles);
+  const shapes = arrays.map((tag, i) => shapeOf(tag, i, where));
+  const [place, faces] = [shapes[points]!, shapes[triangles]];
+  if (place.channels !== 3 && place.rows > 0)
+    throw new Corrupt(`${where}: points of ${place.channels} coordinates`, { where });
   if (faces !== undefined && faces.channels !== 3 && faces.rows > 0)
     throw new Corrupt(`${where}: faces of ${faces.channels} corners`, { where });
-  const positions =
-    place.values instanceof Float64Array ? place.values : Float32Array.from(place.values as Float32Array);
-  const [own, faceOwn, notes]: [Column[], Column[], string[]] = [[], [], []];
-  for (const [i, tag] of arrays.entries()) {
-    if (i === points || i === triangles) continue;
-    const { values, rows, channels } = read(i);
+  const [ofVertices, ofFaces, notes]: [Lane[], Lane[], string[]] = [[], [], []];
+  for (const [array, tag] of arrays.entries()) {
+    if (array === points || array === triangles) continue;
+    const { rows, channels, type } = shapes[array]!;
     const intent = intentOf(tag).toLowerCase();
     const plain =
       tag.metaData.find(([name]) => name === "Name")?.[1] || (intent === "vector" ? "normal" : intent) || "data";
-    const ofFaces = rows !== place.rows || tag.metaData.some(([name, value]) => `${[name, value]}` === `${OF_FACES}`);
-    const list = !ofFaces ? own : rows === faces?.rows ? faceOwn : undefined;
+    const saysFaces = tag.metaData.some(([name, value]) => `${[name, value]}` === `${OF_FACES}`);
+    const list = rows === place.rows && !saysFaces ? ofVertices : rows === faces?.rows ? ofFaces : undefined;
     let name = plain;
     for (let k = 2; list?.some(({ info }) => info.name === name); k++) name = `${plain}_${k}`;
     if (list === undefined || channels < 1)
       notes.push(`the array ${name} of ${rows} rows is left out: it is about neither vertices nor faces`);
-    else list.push(column(name, values, channels, { description: intent }));
+    else list.push({ info: column(name, noneOf(type), channels, { description: intent }).info, array });
   }
-  const told = (i: number): JsonObject =>
-    i < 0 ? {} : { metaData: arrays[i]!.metaData, transforms: arrays[i]!.transforms };
+  return { shapes, points, triangles, ofVertices, ofFaces, notes };
+}
+
+const noneOf = (type: NumericType) => numericView(type, new Uint8Array());
+
+const BLOCK = 1 << 16; // rows that are read together
+
+async function surfaceFile(
+  roles: Roles,
+  source: InputFile,
+  options: ReadOptions,
+  scratch: Scratch | undefined,
+): Promise<SurfaceFile> {
+  const arrays: ArrayRows[] = [];
+  for (const shape of roles.shapes) arrays.push(await readArray(shape, source, options, scratch));
+  const [points, faces] = [arrays[roles.points]!, arrays[roles.triangles]];
+  const read = async (lanes: readonly Lane[], from: number, to: number): Promise<Columns> => {
+    const own: Column[] = [];
+    for (const { info, array } of lanes) own.push({ info, values: await arrays[array]!.read(from, to) });
+    return columns(...own);
+  };
   return {
-    version: `GIFTI ${version}`,
+    where: source.where,
     geometry: faces === undefined ? "points" : "mesh",
-    axes: RAS_MM,
-    positions,
-    vertexColumns: columns(...own),
-    links: faces && asPlaces(faces.values),
-    linkColumns: columns(...faceOwn),
-    header: { metaData, labels, points: told(points), triangles: told(triangles) },
-    notes,
-    place: (what, i) => (what === "link" ? `triangle ${i}` : `point ${i}`),
+    async *blocks(what) {
+      for (let from = 0; what !== "links" && from < points.rows; from += BLOCK) {
+        const to = Math.min(from + BLOCK, points.rows);
+        const vertexColumns = await read(roles.ofVertices, from, to);
+        const positions = placesOf(await points.read(from, to));
+        yield { ...NO_LINKS, positions, vertexColumns, place: (_, i) => `point ${from + i}` };
+      }
+      for (let from = 0; what !== "vertices" && faces !== undefined && from < faces.rows; from += BLOCK) {
+        const to = Math.min(from + BLOCK, faces.rows);
+        const linkColumns = await read(roles.ofFaces, from, to);
+        const links = asPlaces(await faces.read(from, to));
+        yield { ...NO_VERTICES, links, linkColumns, place: (_, i) => `triangle ${from + i}` };
+      }
+    },
+    told: () => ({ notes: roles.notes }),
   };
 }
+
+const placesOf = (values: Awaited<ReturnType<ArrayRows["read"]>>): Positions =>
+  values instanceof Float64Array || values instanceof Float32Array
+    ? values
+    : Float32Array.from(values as ArrayLike<number | bigint>, Number);

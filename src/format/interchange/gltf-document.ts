@@ -16,16 +16,10 @@ import { encodeUtf8 } from "../../bytes/text.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import { Base64Decoder } from "./base64.js";
-import { exactly, type InputFile, passingRoom } from "./file.js";
+import { exactly, type InputFile, passingRoom, type Range, rangeOf } from "./file.js";
 import type { OpenFileOptions } from "./types.js";
 
 export type SizedFile = InputFile & { readonly size: number };
-
-/** A stretch of the file. */
-export interface Range {
-  readonly offset: number;
-  readonly length: number;
-}
 
 export interface GltfDocument {
   readonly root: JsonObject;
@@ -56,7 +50,7 @@ export async function readDocument(
   }
   const most = refusal === undefined ? Number.POSITIVE_INFINITY : passingRoom(options);
   const finder = new DataFinder(where, text.offset);
-  for await (const bytes of within(file, text, options)) {
+  for await (const bytes of rangeOf(file, text, options)) {
     finder.take(bytes);
     if (finder.size > most) throw refusal;
   }
@@ -76,15 +70,6 @@ async function chunkAt(file: SizedFile, at: number, kind: number, options: OpenF
   if (length > size - at - 8)
     throw new Corrupt(`${where} ends at byte ${size}, within a chunk, which needs ${at + 8 + length}`, { where });
   return { offset: at + 8, length };
-}
-
-async function* within(file: SizedFile, { offset, length }: Range, options: OpenFileOptions) {
-  let left = length;
-  for await (const bytes of file.stream(offset, options)) {
-    if (left > 0) yield bytes.subarray(0, left);
-    left -= bytes.length;
-    if (left <= 0) return;
-  }
 }
 
 const LARGE = 1 << 16; // characters of data that need not go through the parser of documents, which holds texts of some size

@@ -16,8 +16,9 @@ import { LimitExceeded, Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
 import { absentColumn } from "../../query/columns.js";
+import { fileAside } from "./bytes-aside.js";
 import { bytesFile, type InputFile, passingRoom, refusalOf, sized, wholeOrPassing } from "./file.js";
-import { fileAside } from "./file-aside.js";
+
 import { type Accessor, numbersOf } from "./gltf-accessor.js";
 import { readDocument } from "./gltf-document.js";
 import { Gltf } from "./gltf-file.js";

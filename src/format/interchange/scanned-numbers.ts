@@ -1,6 +1,7 @@
 /** Numbers of one type from text, however many there are: some at a time, from a file that is held in part. */
 import type { NumericType } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";
+import { Corrupt } from "../../errors.js";
 import type { FileScanner } from "./file-scanner.js";
 import { fits } from "./surface.js";
 import { room } from "./surface-write.js";
@@ -56,3 +57,13 @@ function bigNumber(scanner: Scanner, signed: boolean, what: string): bigint {
     throw scanner.corrupt(`${JSON.stringify(word.slice(0, 40))} where ${what} was expected`);
   return value;
 }
+
+/** Corrupt where so many numbers cannot be in so many bytes of text. */
+export function mustHaveRoom(bytes: number, count: number, where: string, what: string): void {
+  if (2 * count > bytes + 1)
+    throw new Corrupt(`${where}: ${what} needs ${count} numbers, in ${bytes} bytes`, { where });
+}
+
+/** The error where there are fewer than expected. */
+export const endsAfter = (found: number, count: number, where: string, what: string): Corrupt =>
+  new Corrupt(`${where}: ${what} ends after ${found} of ${count} numbers`, { where });

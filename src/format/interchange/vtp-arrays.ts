@@ -17,9 +17,7 @@ import type { Limits } from "../../limits.js";
 import { decodeBase64 } from "./base64.js";
 import { type ByteSource, partOf } from "./file.js";
 import { FileScanner } from "./file-scanner.js";
-import { scannedNumbers, wholeNumbers } from "./scanned-numbers.js";
-import { room } from "./surface-write.js";
-import { Scanner } from "./text.js";
+import { endsAfter, mustHaveRoom, scannedNumbers } from "./scanned-numbers.js";
 
 export interface Encoding {
   readonly where: string;
@@ -51,29 +49,6 @@ export async function* textNumbers(
   const scanner = new FileScanner(source, `${where}, ${what}`);
   yield* scannedNumbers(scanner, type, count, "a number", (found) => endsAfter(found, count, where, what));
 }
-
-/** All of them, from text that is held. */
-export function textArray(
-  bytes: Uint8Array,
-  type: NumericType,
-  count: number,
-  { where }: Where,
-  what: string,
-): NumericArray {
-  mustHaveRoom(bytes.length, count, where, what);
-  const out = room(type, count);
-  const found = wholeNumbers(new Scanner({ bytes }, `${where}, ${what}`), bytes.length, out, type, "a number");
-  if (found < count) throw endsAfter(found, count, where, what);
-  return out;
-}
-
-function mustHaveRoom(bytes: number, count: number, where: string, what: string): void {
-  if (2 * count > bytes + 1)
-    throw new Corrupt(`${where}: ${what} needs ${count} numbers, in ${bytes} bytes`, { where });
-}
-
-const endsAfter = (found: number, count: number, where: string, what: string): Corrupt =>
-  new Corrupt(`${where}: ${what} ends after ${found} of ${count} numbers`, { where });
 
 /** Numbers from base64 text, or from bytes as they are, some at a time; what follows them is of others. */
 export async function* packedArray(

@@ -29,6 +29,10 @@ const NONE: ReadonlyMap<string, string> = new Map();
 export class XmlReader {
   /** The bytes before those that the next event is made of. */
   offset = 0;
+  /** Where the last event begins. */
+  start = 0;
+  /** Text is passed over, as it comes: who wants it knows where it is. */
+  skipsText = false;
   readonly where: string;
   readonly #limits: Limits;
   readonly #open: string[] = [];
@@ -49,13 +53,14 @@ export class XmlReader {
     if (base === 0 && all[0] === 0xef && all[1] === 0xbb && all[2] === 0xbf) at = 3;
     while (at < all.length) {
       const markup = all[at] === LESS;
-      const end = markup ? this.#markupEnd(all, at) : textEnd(all, at);
+      const end = markup ? this.#markupEnd(all, at) : this.skipsText ? nextMarkup(all, at) : textEnd(all, at);
       if (end < 0) break;
       const piece = all.subarray(at, end);
+      this.start = base + at;
       this.offset = base + end;
       at = end;
       if (markup) yield* this.#markup(piece);
-      else yield* this.#text(piece);
+      else if (!this.skipsText) yield* this.#text(piece);
     }
     this.#rest = all.slice(at);
     if (this.#rest.length > this.#limits.chunkBytes)
@@ -182,6 +187,11 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ENTITY = 14; // bytes, the longest there is
+
+function nextMarkup(bytes: Uint8Array, at: number): number {
+  const markup = bytes.indexOf(LESS, at);
+  return markup < 0 ? bytes.length : markup;
+}
 
 /** Up to the next markup; where none has come yet as far as no character and no entity is cut. */
 function textEnd(bytes: Uint8Array, at: number): number {
