@@ -274,6 +274,20 @@ function obj({ normals, colors, words = () => "", backwards, z, end = (_, v) => 
   return `# made here\nmtllib none\n${all.join("")}`;
 }
 
+/** Paths that share vertices, some of which go back. */
+function objLines({ words = () => "", backwards, z, end = (_, v) => v, blanks = 0 }: ObjParts): string {
+  const { at } = square(5);
+  const vertices = Array.from({ length: SIDE * SIDE }, (_, v) => {
+    const [x, y, own] = at(v) as [number, number, number];
+    return `v ${x} ${y} ${z?.(v, own) ?? own}${v % 3 > 0 ? ` 0.5 ${v / 1000} 1` : ""}${" ".repeat(blanks)}\n`;
+  });
+  const paths = Array.from({ length: 300 }, (_, i) => {
+    const own = Array.from({ length: 2 + (i % 9) }, (_, k) => ((i * 29) % 700) + (i % 2 === 0 ? k : 9 - k));
+    return `${words(i)}l ${own.map((v) => end(i, v) + 1).join(" ")}\n`;
+  });
+  return (backwards ? [...paths, ...vertices] : [...vertices, ...paths]).join("");
+}
+
 describe("OBJ", () => {
   it("faces, colours, normals and places in textures", async () => {
     const report = await same("a.obj", obj({}));
@@ -288,6 +302,27 @@ describe("OBJ", () => {
     expect((await same("a.obj", obj({ words: between }))).objects).toBe(3);
     await same("a.obj", obj({ words: between, normals: "differ", colors: true }), { ids: "dense" });
     await same("a.obj", obj({ words: (f) => (f === 5 ? "g a b\n" : ""), backwards: true, normals: "agree" }));
+  });
+  it("lines alone", async () => {
+    const report = await same("a.obj", objLines({}));
+    expect([report.objects, report.losses.join()]).toEqual([
+      300,
+      expect.stringMatching(/vertices that are on no line/),
+    ]);
+    await same("a.obj", objLines({ words: (i) => `o ${1000 - i}\n`, blanks: 6000 }));
+    await same("a.obj", objLines({ words: (i) => (i % 40 === 0 ? `o a${i}\ng left ${i % 3}\n` : "") }), {
+      ids: "dense",
+    });
+    await same("a.obj", objLines({ backwards: true, words: (i) => `g ${i % 7}\n` }), { pyramid: { levels: 1 } });
+    const nowhere = (v: number, z: number) => (v === 17 || v === 400 ? Number.NaN : z);
+    const end = (i: number, v: number) => (i === 40 || i === 50 ? 9000 : v);
+    const words = (i: number) => (i % 9 === 0 ? `o a${i}\ng left ${i % 3}\n` : "");
+    expect(await sameProblem("a.obj", objLines({ z: nowhere, words }))).toMatch(
+      /line 401: a vertex has the coordinate NaN/,
+    );
+    expect(await sameProblem("a.obj", objLines({ z: nowhere, end, words }))).toMatch(
+      /line \d+: a line points to vertex 9001 of 900/,
+    );
   });
   it("vertices alone", async () => {
     const points = (more: string) => Array.from({ length: 500 }, (_, i) => `v ${i} ${i % 7} 0 1 0 ${i / 500}\n${more}`);

@@ -133,7 +133,7 @@ const modules: { readonly [name: string]: () => Promise<{ readonly file: FileFor
 };
 const texts: { readonly [name: string]: readonly Uint8Array[] } = {
   ply: [asBytes(MESH), asBytes(POINTS)],
-  obj: [asBytes(OBJ)],
+  obj: [asBytes(OBJ), asBytes(OBJ.replaceAll("f ", "l "))],
   stl: [asBytes(STL)],
   vtk: [asBytes(VTK), asBytes(OLD_VTK)],
   vtp: [vtp(), asBytes(TEXT_VTP)],

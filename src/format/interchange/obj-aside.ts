@@ -7,6 +7,7 @@
  * | colours              | three of float32, where there are any                                                     |
  * | normals, textures    | three and two of float32                                                                  |
  * | triangles            | three vertices, its line and its section; apart, where there are any, three normals, three textures |
+ * | paths                | where it begins, its line and its section; apart, the vertices of all                     |
  */
 import { concat } from "../../bytes/concat.js";
 import { LimitExceeded } from "../../errors.js";
@@ -34,6 +35,10 @@ export interface ObjAside {
   readonly triangleAt: NumberRows<Uint32Array>;
   readonly normalEnds: NumberRows<Uint32Array>;
   readonly textureEnds: NumberRows<Uint32Array>;
+  /** Path i has the vertices pathStarts[i] up to pathStarts[i + 1] of `pathEnds`. */
+  readonly pathStarts: NumberRows<Uint32Array>;
+  readonly pathEnds: NumberRows<Uint32Array>;
+  readonly pathAt: NumberRows<Uint32Array>;
   /** The section of all triangles; undefined where they have several. */
   readonly section: number | undefined;
   /** A triangle names a vertex that is not there. */
@@ -56,6 +61,9 @@ export async function putAside(input: InputFile, scratch: Scratch, options: Read
     triangleAt: new NumberRows<Uint32Array>(Uint32Array, 2, scratch),
     normalEnds: new NumberRows<Uint32Array>(Uint32Array, 3, scratch),
     textureEnds: new NumberRows<Uint32Array>(Uint32Array, 3, scratch),
+    pathStarts: new NumberRows<Uint32Array>(Uint32Array, 1, scratch),
+    pathEnds: new NumberRows<Uint32Array>(Uint32Array, 1, scratch),
+    pathAt: new NumberRows<Uint32Array>(Uint32Array, 2, scratch),
   };
   const inSections = new Set<number>();
   const counts = { faces: 0, paths: 0, many: 0, few: 0 };
@@ -92,7 +100,17 @@ export async function putAside(input: InputFile, scratch: Scratch, options: Read
     const at = paired(faces.line.done(), faces.section.done());
     await rows.triangles.add(links);
     await rows.triangleAt.add(from === undefined ? at : pick(at, 2, from));
+    const first = rows.pathEnds.count;
+    await rows.pathStarts.add(
+      paths.offsets
+        .done()
+        .subarray(1)
+        .map((offset) => first + offset),
+    );
+    await rows.pathEnds.add(paths.vertex.done());
+    await rows.pathAt.add(paired(paths.line.done(), paths.section.done()));
   };
+  await rows.pathStarts.add(Uint32Array.of(0));
 
   for await (const block of unbroken(input, options)) {
     parser.take(block);

@@ -3,7 +3,6 @@
  * memory are a bit for each vertex, and what sections are called.
  */
 import { bytesOf, numericView } from "../../codec/numeric.js";
-import type { Unsupported } from "../../errors.js";
 import type { Column } from "../../model/attributes.js";
 import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns } from "../../model/vectors.js";
@@ -16,11 +15,14 @@ import { Marks } from "./marks.js";
 import { NumberRows } from "./number-rows.js";
 import { type ObjAside, putAside } from "./obj-aside.js";
 import { NOWHERE, type ObjSection } from "./obj-parse.js";
+import { pathFile } from "./obj-paths.js";
 import { leftOut, named, unused } from "./obj-sections.js";
+import { passPaths } from "./paths-passing.js";
 import { fanNotes } from "./polygons.js";
 import { column, columns, FLOAT32 } from "./surface.js";
 import { NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
-import type { SurfaceBlock, SurfaceFile } from "./surface-passing.js";
+import { passSurface, type SurfaceBlock, type SurfaceFile } from "./surface-passing.js";
+import type { OpenFileOptions, Passing } from "./types.js";
 import { VertexSet } from "./vertex-set.js";
 
 const BLOCK = 1 << 15; // rows
@@ -43,17 +45,23 @@ interface Attributes {
   readonly corner: readonly CornerRows[];
 }
 
-export async function objFile(
+export async function passObj(
   input: InputFile,
   makeScratch: () => Scratch,
-  refusal: Unsupported,
   options: ReadOptions,
-): Promise<SurfaceFile> {
-  const aside = await putAside(input, makeScratch(), options);
-  const { where, section, nowhere, parser, counts } = aside;
+  onBad: OpenFileOptions["onBad"],
+): Promise<Passing> {
+  const scratch = makeScratch();
+  const aside = await putAside(input, scratch, options);
+  const { parser, counts } = aside;
   const notes = leftOut(parser.others, counts.faces, counts.paths);
-  if (counts.faces === 0 && counts.paths > 0) throw refusal;
-  if (counts.faces === 0) return cloud(aside, notes);
+  if (counts.faces === 0 && counts.paths > 0) return passPaths(pathFile(aside, notes, scratch.memory), onBad);
+  const file = counts.faces === 0 ? cloud(aside, notes) : await mesh(aside, notes, makeScratch);
+  return passSurface(file, makeScratch, onBad);
+}
+
+async function mesh(aside: ObjAside, notes: readonly string[], makeScratch: () => Scratch): Promise<SurfaceFile> {
+  const { where, section, nowhere, parser, counts } = aside;
   const attributes = await attributesOf(aside, makeScratch);
   const told = [...notes, ...fanNotes(counts)];
   if (section === undefined && !nowhere) return divided(aside, attributes, told, makeScratch());

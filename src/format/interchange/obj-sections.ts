@@ -1,4 +1,5 @@
 /** What OBJ says of objects and groups, and what of it is not read. */
+import { Corrupt } from "../../errors.js";
 import type { RowGroups } from "../rows/row-source.js";
 import type { ObjParser, ObjSection } from "./obj-parse.js";
 import { calledBy, column, columns, type Surface } from "./surface.js";
@@ -9,6 +10,13 @@ export function leftOut(others: ObjParser["others"], faces: number, paths: numbe
   if (faces > 0 && paths > 0) notes.push(`${paths} lines are left out beside faces`);
   return notes;
 }
+
+/** What is said of a path that names a vertex which is not there. */
+export const noPathVertex = (where: string, line: number, vertex: number, count: number): Corrupt =>
+  new Corrupt(`${where}, line ${line}: a line points to vertex ${vertex + 1} of ${count}`, { where });
+
+export const looseVertices = (count: number): string[] =>
+  count > 0 ? [`${count} vertices that are on no line are left out`] : [];
 
 export const unused = (normals: number): string => `${normals} normals that nothing points to are left out`;
 

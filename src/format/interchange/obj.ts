@@ -3,19 +3,19 @@
  * texture is an attribute of vertices where all corners at a vertex agree, and of faces, corner by corner, where they do not.
  * Objects are what `o` and `g` divide; who is in which `g` are their groups. Names that are whole numbers are ids.
  */
-import { Corrupt, Unsupported } from "../../errors.js";
+import { Unsupported } from "../../errors.js";
 import type { Column } from "../../model/attributes.js";
 import type { Columns } from "../../model/vectors.js";
 import { pick, pickRows } from "../../query/columns.js";
 import { type InputFile, wholeOrPassing } from "./file.js";
 import { Growing } from "./growing.js";
 import { NOWHERE, type ObjFile, type ObjLines, type ObjSection, parseObj } from "./obj-parse.js";
-import { objFile } from "./obj-passing.js";
-import { leftOut, named, unused } from "./obj-sections.js";
+import { passObj } from "./obj-passing.js";
+import { leftOut, looseVertices, named, noPathVertex, unused } from "./obj-sections.js";
 import { writeObj } from "./obj-write.js";
 import { fan, fanNotes } from "./polygons.js";
 import { column, columns, type Surface, surfaceContent } from "./surface.js";
-import { passingContent, passSurface } from "./surface-passing.js";
+import { passingContent } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
 export const file: FileFormat = { holdsGroups: true, open, write: writeObj };
@@ -23,8 +23,8 @@ export const file: FileFormat = { holdsGroups: true, open, write: writeObj };
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const bytes = await wholeOrPassing(input, options);
   if (bytes instanceof Unsupported)
-    return passingContent({ version: "OBJ", geometry: "mesh" }, bytes, async (makeScratch, now) =>
-      passSurface(await objFile(input, makeScratch, bytes, now), makeScratch, options.onBad),
+    return passingContent({ version: "OBJ", geometry: "mesh" }, bytes, (makeScratch, now) =>
+      passObj(input, makeScratch, now, options.onBad),
     );
   const lines = parseObj(bytes, input.where);
   const notes = leftOut(lines.others, lines.faces.line.length, lines.paths.line.length);
@@ -205,8 +205,7 @@ function paths(lines: ObjFile, notes: string[], where: string, { onBad }: OpenFi
     const own = all.subarray(offsets[path]!, offsets[path + 1]!);
     const wrong = own.find((row) => row >= count);
     if (wrong !== undefined) {
-      const message = `${where}, line ${list.line.values[path]}: a line points to vertex ${wrong + 1} of ${count}`;
-      const problem = new Corrupt(message, { where });
+      const problem = noPathVertex(where, list.line.values[path]!, wrong, count);
       if (onBad === undefined) throw problem;
       onBad(problem);
       continue;
@@ -216,8 +215,7 @@ function paths(lines: ObjFile, notes: string[], where: string, { onBad }: OpenFi
     of.push(sections[list.section.values[path]!]!);
   }
   const order = rows.done();
-  const loose = count - new Set(order).size;
-  if (loose > 0) notes.push(`${loose} vertices that are on no line are left out`);
+  notes.push(...looseVertices(count - new Set(order).size));
   return {
     version: "OBJ",
     geometry: "polylines",

@@ -46,8 +46,8 @@ export interface PathFile {
 export interface PathObjects {
   readonly ids?: Ids | undefined;
   readonly groups?: RowGroups | undefined;
-  /** Of these paths. */
-  columns(paths: Uint32Array): Promise<Columns>;
+  /** Of these paths, which are these rows of those that are not lost. */
+  columns(paths: Uint32Array, rows: Uint32Array): Promise<Columns>;
 }
 
 /** Cells that were put aside, and what may be held of them at once. */
@@ -86,7 +86,14 @@ export async function* cellBlocks(
   }
 }
 
+/** Places are numbers of 32 bits. */
+export function mustBeCountable(where: string, ...counts: readonly number[]): void {
+  if (Math.max(...counts) >= 2 ** 32)
+    throw new Unsupported(`${where} has more points than there are numbers for`, { where });
+}
+
 export async function passPaths(file: PathFile, onBad: OpenFileOptions["onBad"]): Promise<Passing> {
+  mustBeCountable(file.where, file.points, file.cells.ends.count);
   const lost = new Marks(file.count);
   const loose = await lookAtPaths(file, lost, onBad);
   const { empty, vertices } = await lookAtPoints(file, lost, onBad);
@@ -94,13 +101,11 @@ export async function passPaths(file: PathFile, onBad: OpenFileOptions["onBad"])
   const { ids, groups, columns } = await file.objects(lost);
   const kept = (path: number): number => path - lost.before(path);
   const idsOf = (rows: Uint32Array): Ids => (ids === undefined ? BigInt64Array.from(rows, BigInt) : pick(ids, 1, rows));
-  const batch = async (paths: Uint32Array, points: Points, parts: Uint32Array): Promise<BatchParts> => ({
-    ...points,
-    parts,
-    objects: Int32Array.from(paths, (_, i) => i).subarray(0, parts.length - 1),
-    ids: idsOf(paths.map(kept)),
-    objectColumns: await columns(paths),
-  });
+  const batch = async (paths: Uint32Array, points: Points, parts: Uint32Array): Promise<BatchParts> => {
+    const rows = paths.map(kept);
+    const objects = Int32Array.from({ length: parts.length - 1 }, (_, i) => i);
+    return { ...points, parts, objects, ids: idsOf(rows), objectColumns: await columns(paths, rows) };
+  };
 
   async function* batches(): AsyncGenerator<BatchParts> {
     let without: number[] = []; // paths that have no vertices, which come last

@@ -18,7 +18,14 @@ import {
 } from "./file.js";
 import type { Marks } from "./marks.js";
 import { NumberRows } from "./number-rows.js";
-import { cellBlocks, type PathFile, type PathObjects, type PutAsideCells, passPaths } from "./paths-passing.js";
+import {
+  cellBlocks,
+  mustBeCountable,
+  type PathFile,
+  type PathObjects,
+  type PutAsideCells,
+  passPaths,
+} from "./paths-passing.js";
 import {
   type Cells,
   hold,
@@ -105,8 +112,7 @@ function passPoly(
   makeScratch: () => Scratch,
   onBad: OpenFileOptions["onBad"],
 ): Promise<Passing> {
-  const most = Math.max(poly.points, ...Object.values(poly.cells).map(({ ends }) => ends.count));
-  if (most >= 2 ** 32) throw new Unsupported(`${where} has more points than there are numbers for`, { where });
+  mustBeCountable(where, poly.points, ...Object.values(poly.cells).map(({ ends }) => ends.count));
   const outline = polyOutline(poly);
   return outline.geometry === "polylines"
     ? passPaths(pathFile(poly, outline, where, memory), onBad)
