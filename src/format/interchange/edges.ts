@@ -10,7 +10,6 @@
 import { Unsupported } from "../../errors.js";
 import { withLimits } from "../../limits.js";
 import { lostUnit } from "../../model/attributes.js";
-import type { ReadOptions } from "../../model/dataset.js";
 import { widened } from "../../query/columns.js";
 import { Key } from "../../store/key.js";
 import type { Sink } from "../../store/types.js";
@@ -23,7 +22,7 @@ import { spoolIn } from "./spool.js";
 import { column, columns, surfaceContent } from "./surface.js";
 import { passingContent } from "./surface-passing.js";
 import { AS_GRAPH, endsOf, lossesOf } from "./surface-write.js";
-import { countLines, Scanner, type TextBlock, textBlocks } from "./text.js";
+import { Scanner, type TextBlock, textBlocks } from "./text.js";
 import { textSink } from "./text-write.js";
 import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
 
@@ -54,12 +53,12 @@ function passing(
 ): FileContent {
   return passingContent({ version: "", geometry: "graph" }, refusal, async (makeScratch, now) => {
     const file = edgeFile(input, async function* () {
-      for await (const block of beside === undefined ? [] : smallBlocks(beside, now)) {
+      for await (const block of beside === undefined ? [] : textBlocks(beside, now)) {
         const lines = new EdgeLines(input.where, beside?.where);
         lines.takeNodes(block);
         yield lines;
       }
-      for await (const block of smallBlocks(input, now)) {
+      for await (const block of textBlocks(input, now)) {
         const lines = new EdgeLines(input.where, beside?.where);
         lines.take(block);
         yield lines;
@@ -68,20 +67,6 @@ function passing(
     const size = (await sizeOf(input, now)) + (beside === undefined ? 0 : await sizeOf(beside, now));
     return passGraph(file, size, makeScratch, options);
   });
-}
-
-const TOGETHER = 1 << 20; // bytes of lines that become a block, about: what is made of them takes many times as much
-
-/** The blocks of a file, in smaller ones. */
-async function* smallBlocks(input: InputFile, options: ReadOptions): AsyncGenerator<EdgeText> {
-  for await (const { bytes, line: first } of textBlocks(input, options))
-    for (let [from, line] = [0, first]; from < bytes.length; ) {
-      const last = bytes.indexOf(NEWLINE, from + TOGETHER);
-      const own = bytes.subarray(from, last < 0 ? bytes.length : last + 1);
-      yield { bytes: own, line };
-      line += countLines(own);
-      from += own.length;
-    }
 }
 
 /** The table of nodes that lies beside, where there is one. */
@@ -114,15 +99,15 @@ function edgeFile({ where }: InputFile, blocks: () => AsyncGenerator<EdgeLines>)
   };
 }
 
-const [HASH, NEWLINE] = [0x23, 10];
+const HASH = 0x23;
 
 type EdgeText = Pick<TextBlock, "bytes" | "line">;
 
 /** Nodes and edges of whole lines. */
 class EdgeLines implements GraphBlock {
-  readonly nodes = new Names();
+  readonly nodes: Names;
   readonly positions = new Growing(new Float64Array());
-  readonly ends = new Names();
+  readonly ends: Names;
   readonly weights = new Growing(new Float64Array());
   weighted = false;
   /** The line of each edge, and of each node. */
@@ -136,6 +121,8 @@ class EdgeLines implements GraphBlock {
   constructor(where: string, beside: string | undefined) {
     this.#where = where;
     this.#beside = beside;
+    this.nodes = new Names(where);
+    this.ends = new Names(where);
   }
 
   at(what: "node" | "edge", i: number): string {

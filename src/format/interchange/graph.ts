@@ -75,8 +75,7 @@ function surfaceBlock<B extends GraphBlock>(
   return {
     ...own,
     vertexColumns: new Map([[named.info.name, named], ...vertexColumns]),
-    place: (what, i) =>
-      what === "vertex" ? `node ${JSON.stringify(block.nodes.text(i, file.where))}` : file.linkPlace(block, i),
+    place: (what, i) => (what === "vertex" ? `node ${JSON.stringify(block.nodes.text(i))}` : file.linkPlace(block, i)),
   };
 }
 
@@ -107,6 +106,7 @@ export async function passGraph<B extends GraphBlock>(
 const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };
 const NO_VERTICES = { positions: new Float32Array(), vertexColumns: new Map() };
 const BLOCK = 1 << 15; // edges that are put in order together
+const TOGETHER = 1 << 15; // names that are put aside together
 const RECORDS = 4; // bytes of records for each byte of a file, at most
 
 /** The nodes of each edge, by number. */
@@ -153,14 +153,16 @@ async function numbered(
 }
 
 async function putAside(aside: LinksByPart, names: Names, first: number, hashes: number): Promise<void> {
-  const links = names.records(first);
-  const parts = new Uint32Array(links.length);
-  for (let at = 0; at < links.length; ) {
-    const end = afterRecord(links, at);
-    parts.fill(hashOf(links, at) % hashes, at, end);
-    at = end;
+  for (let from = 0; from < names.length; from += TOGETHER) {
+    const links = names.records(first + from, from, Math.min(from + TOGETHER, names.length));
+    const parts = new Uint32Array(links.length);
+    for (let at = 0; at < links.length; ) {
+      const end = afterRecord(links, at);
+      parts.fill(hashOf(links, at) % hashes, at, end);
+      at = end;
+    }
+    await aside.add({ links, linkColumns: NO_LINKS.linkColumns }, parts);
   }
-  await aside.add({ links, linkColumns: NO_LINKS.linkColumns }, parts);
 }
 
 async function* wordsOf(aside: LinksByPart, hash: number): AsyncGenerator<Uint32Array> {
@@ -212,12 +214,12 @@ async function refusal(file: GraphFile, problem: Problem): Promise<Corrupt> {
   for await (const block of file.blocks()) {
     if ("node" in problem && problem.node < nodes + block.nodes.length) {
       const row = problem.node - nodes;
-      const name = shown(block.nodes.text(row, where));
+      const name = shown(block.nodes.text(row));
       return new Corrupt(`${block.at("node", row)}: node ${name} is there twice`, { where });
     }
     if ("end" in problem && problem.end < ends + block.ends.length) {
       const row = problem.end - ends;
-      const { message, ...more } = file.nowhere(shown(block.ends.text(row, where)));
+      const { message, ...more } = file.nowhere(shown(block.ends.text(row)));
       return new Corrupt(`${block.at("edge", Math.floor(row / 2))}: ${message}`, { where, ...more });
     }
     nodes += block.nodes.length;

@@ -64,7 +64,7 @@ export class GraphmlParser {
   readonly #where: string;
   readonly #wanted: readonly string[];
   readonly #path: string[] = [];
-  #block = newBlock();
+  #block: ReturnType<typeof newBlock>;
   #text = "";
   #key: Key | undefined;
   #open: Open | undefined;
@@ -72,6 +72,7 @@ export class GraphmlParser {
   /** `wanted`: the data that are coordinates. */
   constructor(where: string, wanted: readonly string[], limits?: Partial<Limits>) {
     this.#where = where;
+    this.#block = newBlock(where);
     this.#reader = new XmlReader(where, limits);
     this.#wanted = wanted;
   }
@@ -88,7 +89,7 @@ export class GraphmlParser {
   /** What is complete by now; it is not kept. */
   shift(): GraphmlBlock {
     const { nodes, ends, offsets, values } = this.#block;
-    this.#block = newBlock();
+    this.#block = newBlock(this.#where);
     return { nodes, ends, values, at: (what, i) => `${this.#where}, byte ${offsets[what].values[i]}` };
   }
 
@@ -198,7 +199,7 @@ export class GraphmlParser {
     const { nodes, ends, offsets, values: own } = this.#block;
     this.#open = undefined;
     const row = offsets[domain].length;
-    for (const name of names) (domain === "node" ? nodes : ends).pushText(name, this.#where);
+    for (const name of names) (domain === "node" ? nodes : ends).pushText(name);
     offsets[domain].push(at);
     this.total[domain]++;
     for (const [key, value] of values) {
@@ -215,9 +216,9 @@ const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowe
 export const noValue = (where: string, what: string, text: string, type: Type): Corrupt =>
   new Corrupt(`${where}: ${what} is ${JSON.stringify(text.slice(0, 40))}, expected ${type}`, { where });
 
-const newBlock = () => ({
-  nodes: new Names(),
-  ends: new Names(),
+const newBlock = (where: string) => ({
+  nodes: new Names(where),
+  ends: new Names(where),
   offsets: { node: new Growing(new Float64Array()), edge: new Growing(new Float64Array()) },
   values: { node: new Map<string, Value[]>(), edge: new Map<string, Value[]>() },
 });

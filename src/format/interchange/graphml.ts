@@ -50,7 +50,7 @@ async function open(input: InputFile, options: OpenFileOptions): Promise<FileCon
     return surfaceContent(await heldGraph(graphmlFile(where, newParser, () => [bytes])), input, options);
   const header = { directed: await isDirected(input, newParser(), options) };
   return passingContent({ version: "", geometry: "graph", header }, bytes, async (makeScratch, now) => {
-    const graph = graphmlFile(where, newParser, () => smallPieces(input, now), maxMemory);
+    const graph = graphmlFile(where, newParser, () => input.stream(0, now), maxMemory);
     return passGraph(graph, await sizeOf(input, now), makeScratch, options);
   });
 }
@@ -62,13 +62,6 @@ async function isDirected(input: InputFile, parser: GraphmlParser, options: Read
     parser.shift();
   }
   return false;
-}
-
-const TOGETHER = 1 << 20; // bytes that become a block: what is made of them takes many times as much
-
-async function* smallPieces(input: InputFile, options: ReadOptions): AsyncGenerator<Uint8Array> {
-  for await (const bytes of input.stream(0, options))
-    for (let from = 0; from < bytes.length; from += TOGETHER) yield bytes.subarray(from, from + TOGETHER);
 }
 
 type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;

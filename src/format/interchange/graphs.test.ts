@@ -149,7 +149,8 @@ describe("a list of edges", () => {
     ["# node a 1 2 3\na a 1 2\n", 'line 2: "2" after the weight'],
     ["# node a 1 x 3\n", '"x" where y was expected'],
     ["# node a 1 nan 3\n", "has the coordinate NaN"],
-  ])("refuses %j", async (text, message) => {
+    [`# node ${"a".repeat(1_048_577)} 1 2 3\n`, "the name of a node has 1048577 bytes, at most 1048576 are read"],
+  ])("refuses what is wrong: %#", async (text, message) => {
     await expect(opened("edges", text)).rejects.toThrow(message);
   });
 

@@ -8,12 +8,21 @@
  * | n     | the name, with zeros up to the next word           |
  */
 import { decodeUtf8, encodeUtf8 } from "../../bytes/text.js";
+import { LimitExceeded } from "../../errors.js";
 import { Growing } from "./growing.js";
+
+const LONGEST = 1 << 20; // bytes
 
 /** Names one after the other. */
 export class Names {
+  readonly #where: string;
   readonly #bytes = new Growing(new Uint8Array());
   readonly #ends = new Growing(new Uint32Array());
+
+  /** `where` they are, for messages. */
+  constructor(where: string) {
+    this.#where = where;
+  }
 
   get length(): number {
     return this.#ends.length;
@@ -25,14 +34,21 @@ export class Names {
   }
 
   push(bytes: Uint8Array, from: number, to: number): void {
+    if (to - from > LONGEST)
+      throw new LimitExceeded(
+        `${this.#where}: the name of a node has ${to - from} bytes, at most ${LONGEST} are read`,
+        {
+          where: this.#where,
+        },
+      );
     const all = this.#bytes;
     all.reserve(to - from);
     for (let i = from; i < to; i++) all.values[all.length++] = bytes[i]!;
     this.#ends.push(all.length);
   }
 
-  pushText(text: string, where: string): void {
-    const bytes = encodeUtf8(text, where);
+  pushText(text: string): void {
+    const bytes = encodeUtf8(text, `${this.#where}: the name of a node`);
     this.push(bytes, 0, bytes.length);
   }
 
@@ -40,26 +56,26 @@ export class Names {
     return row === 0 ? 0 : this.#ends.values[row - 1]!;
   }
 
-  text(row: number, where: string): string {
+  text(row: number): string {
     const bytes = this.#bytes.values.subarray(this.#start(row), this.#ends.values[row]!);
     return bytes.length < 32 && bytes.every((byte) => byte < 128)
       ? String.fromCharCode(...bytes)
-      : decodeUtf8(bytes, `${where}: the name of a node`);
+      : decodeUtf8(bytes, `${this.#where}: the name of a node`);
   }
 
-  texts(where: string): string[] {
-    return Array.from({ length: this.length }, (_, row) => this.text(row, where));
+  texts(): string[] {
+    return Array.from({ length: this.length }, (_, row) => this.text(row));
   }
 
-  /** Their records, numbered from `first` on. */
-  records(first = 0): Uint32Array {
+  /** The records of some of them, numbered from `first` on. */
+  records(first = 0, start = 0, end = this.length): Uint32Array {
     let size = 0;
-    for (let row = 0; row < this.length; row++) size += wordsFor(this.#ends.values[row]! - this.#start(row));
+    for (let row = start; row < end; row++) size += wordsFor(this.#ends.values[row]! - this.#start(row));
     const records = new Uint32Array(size);
     const bytes = new Uint8Array(records.buffer);
-    for (let row = 0, at = 0; row < this.length; row++) {
+    for (let row = start, at = 0; row < end; row++) {
       const [from, to] = [this.#start(row), this.#ends.values[row]!];
-      records[at] = first + row;
+      records[at] = first + row - start;
       records[at + 1] = to - from;
       for (let i = from, out = 4 * (at + 2); i < to; i++, out++) bytes[out] = this.#bytes.values[i]!;
       at += wordsFor(to - from);

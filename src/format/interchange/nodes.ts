@@ -24,7 +24,7 @@ export class NodeNames {
     this.#count += names.length;
     this.#bytes += names.size;
     for (let row = 0; row < names.length && this.#kind < 2; row++)
-      this.#kind = Math.max(this.#kind, kindOf(names.text(row, this.#where))) as 0 | 1 | 2;
+      this.#kind = Math.max(this.#kind, kindOf(names.text(row))) as 0 | 1 | 2;
   }
 
   refuseBeyond(maxMemory: number | undefined): void {
@@ -32,7 +32,7 @@ export class NodeNames {
   }
 
   column(names: Names): Column {
-    const texts = names.texts(this.#where);
+    const texts = names.texts();
     switch (KINDS[this.#kind]) {
       case "int32":
         return column(NAMES.numbers, Int32Array.from(texts, Number));
