@@ -1,6 +1,12 @@
 /**
  * VTK's polydata that are too large to be held, block by block, as polydata.ts makes them of those that are held. Every array of the file is put
- * aside as it is read, in its own type: points as float32 or float64, cells as where each begins and the points of all, as uint32.
+ * aside as it is read.
+ *
+ * | put aside             | a row                                              |
+ * |-----------------------|----------------------------------------------------|
+ * | points                | three coordinates, as float64 or as float32        |
+ * | cells of each kind    | where one begins, uint32; apart, a point of one    |
+ * | data of points, cells | the numbers of one, in the type that they have     |
  */
 import type { NumericType } from "../../codec/numeric.js";
 import type { NumericArray } from "../../codec/types.js";

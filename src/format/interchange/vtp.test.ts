@@ -122,6 +122,7 @@ describe("VTP", () => {
       ['NumberOfPoints="4"', 'NumberOfPoints="99999999"', "the points needs 299999997 numbers"],
       ['NumberOfPoints="4"', 'NumberOfPoints="-4"', 'has the NumberOfPoints "-4"'],
       ["0 1 2 0 1 2 3", "0 1 2 0 1 2 4", "polygon 1: a face points to vertex 4, counted from 0, of 4"],
+      ["3 7", "3 99999999999999999999", '"99999999999999999999" where a number was expected'],
       ["3 7", "7 3", "offset 2 of the Polys is 3, after 7"],
       ["1 1 0 0 1 0", "1 1 0 0 1 nan", "point 3: a vertex has the coordinate NaN"],
       ['Name="offsets"', 'Name="of"', "has no offsets or connectivity in <Polys>"],
