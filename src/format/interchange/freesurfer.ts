@@ -24,7 +24,7 @@ import { inMillimetres } from "./millimetres.js";
 import { spoolIn } from "./spool.js";
 import { RAS_MM } from "./streamlines.js";
 import { columns } from "./surface.js";
-import { blocksContent, NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
+import { type BlockOptions, blocksContent, NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
 import type { SurfaceFile } from "./surface-passing.js";
 import { asFloat32, batchesOf, lossesOf, tellBatch, tellOne } from "./surface-write.js";
 import type { FileContent, FileData, FileFormat, FileReport, OpenFileOptions, WriteFileOptions } from "./types.js";
@@ -34,7 +34,6 @@ export const file: FileFormat = { units: "millimeter", open, write };
 const LONGEST = 1 << 16; // bytes of who made it
 const MOST = 1 << 20; // bytes of the end of a file that is too large to be held
 const ROW = 12; // bytes of a vertex or a face
-const BLOCK = 1 << 16; // rows that are read together
 
 async function open(input: InputFile, options: OpenFileOptions): Promise<FileContent> {
   const bytes = await wholeOrPassing(input, options);
@@ -84,11 +83,11 @@ async function readStart(source: InputFile & { readonly size: number }, options:
   return { comment, vertices, faces, start, end: after + ROW * faces };
 }
 
-function surfaceFile(source: InputFile, { vertices, faces, start }: Places, options: ReadOptions): SurfaceFile {
+function surfaceFile(source: InputFile, { vertices, faces, start }: Places, options: BlockOptions): SurfaceFile {
   async function* rows(from: number, count: number) {
-    for (let row = 0; row < count; row += BLOCK) {
+    for (let row = 0; row < count; row += options.rows) {
       const at = from + ROW * row;
-      const bytes = await exactly(source, at, ROW * Math.min(BLOCK, count - row), "the rows", options);
+      const bytes = await exactly(source, at, ROW * Math.min(options.rows, count - row), "the rows", options);
       yield { numbers: swapBytes(bytes, 4).buffer, place: (_: unknown, i: number) => `byte ${at + ROW * i}` };
     }
   }

@@ -9,9 +9,7 @@ import type { JsonObject } from "../../bytes/json.js";
 import { type NumericType, numericView } from "../../codec/numeric.js";
 import { Corrupt, Unsupported } from "../../errors.js";
 import type { AttributeInfo, Column } from "../../model/attributes.js";
-import type { ReadOptions } from "../../model/dataset.js";
 import type { Columns, Positions } from "../../model/vectors.js";
-import type { Scratch } from "../../store/scratch.js";
 import { bytesFile, type InputFile, wholeOrPassing } from "./file.js";
 import { type ArrayRows, type ArrayShape, readArray, shapeOf } from "./gifti-arrays.js";
 import { type ArrayTag, type GiftiDocument, parseDocument } from "./gifti-document.js";
@@ -19,7 +17,7 @@ import { OF_FACES, writeGifti } from "./gifti-write.js";
 import { asPlaces } from "./polydata.js";
 import { RAS_MM } from "./streamlines.js";
 import { column, columns } from "./surface.js";
-import { blocksContent, NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
+import { type BlockOptions, blocksContent, NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
 import type { SurfaceFile } from "./surface-passing.js";
 import type { FileContent, FileFormat, OpenFileOptions } from "./types.js";
 
@@ -40,13 +38,7 @@ async function open(input: InputFile, options: OpenFileOptions): Promise<FileCon
     axes: RAS_MM,
     header: { metaData, labels, points: told(roles.points), triangles: told(roles.triangles) },
   };
-  return blocksContent(
-    known,
-    refusal,
-    (now, makeScratch) => surfaceFile(roles, source, now, makeScratch?.()),
-    input,
-    options,
-  );
+  return blocksContent(known, refusal, (now) => surfaceFile(roles, source, now), input, options);
 }
 
 /** An attribute: what it is, and the number of its array. */
@@ -102,14 +94,8 @@ function rolesOf({ arrays }: GiftiDocument, where: string): Roles {
 
 const noneOf = (type: NumericType) => numericView(type, new Uint8Array());
 
-const BLOCK = 1 << 16; // rows that are read together
-
-async function surfaceFile(
-  roles: Roles,
-  source: InputFile,
-  options: ReadOptions,
-  scratch: Scratch | undefined,
-): Promise<SurfaceFile> {
+async function surfaceFile(roles: Roles, source: InputFile, options: BlockOptions): Promise<SurfaceFile> {
+  const scratch = options.makeScratch?.();
   const arrays: ArrayRows[] = [];
   for (const shape of roles.shapes) arrays.push(await readArray(shape, source, options, scratch));
   const [points, faces] = [arrays[roles.points]!, arrays[roles.triangles]];
@@ -122,14 +108,14 @@ async function surfaceFile(
     where: source.where,
     geometry: faces === undefined ? "points" : "mesh",
     async *blocks(what) {
-      for (let from = 0; what !== "links" && from < points.rows; from += BLOCK) {
-        const to = Math.min(from + BLOCK, points.rows);
+      for (let from = 0; what !== "links" && from < points.rows; from += options.rows) {
+        const to = Math.min(from + options.rows, points.rows);
         const vertexColumns = await read(roles.ofVertices, from, to);
         const positions = placesOf(await points.read(from, to));
         yield { ...NO_LINKS, positions, vertexColumns, place: (_, i) => `point ${from + i}` };
       }
-      for (let from = 0; what !== "vertices" && faces !== undefined && from < faces.rows; from += BLOCK) {
-        const to = Math.min(from + BLOCK, faces.rows);
+      for (let from = 0; what !== "vertices" && faces !== undefined && from < faces.rows; from += options.rows) {
+        const to = Math.min(from + options.rows, faces.rows);
         const linkColumns = await read(roles.ofFaces, from, to);
         const links = asPlaces(await faces.read(from, to));
         yield { ...NO_VERTICES, links, linkColumns, place: (_, i) => `triangle ${from + i}` };

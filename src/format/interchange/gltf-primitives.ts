@@ -178,10 +178,11 @@ async function apart({ mode, indices }: Primitive, from: number, to: number): Pr
 /** Of links each of which goes on from the one before; all of a fan, and the last of a loop, are at the first corner. */
 async function joint({ mode, indices, positions }: Primitive, from: number, to: number): Promise<Uint32Array> {
   const corners = indices?.count ?? positions.count;
-  const ends: number[] = [];
-  for (let link = from; link < to; link++) ends.push(...cornersOf(mode, link, corners));
-  if (indices === undefined || ends.length === 0) return Uint32Array.from(ends);
+  const width = kindOf(mode) === "mesh" ? 3 : 2;
+  const ends = new Uint32Array(width * (to - from));
+  for (let link = from; link < to; link++) ends.set(cornersOf(mode, link, corners), width * (link - from));
+  if (indices === undefined || ends.length === 0) return ends;
   const own = await indices.read(from, Math.min(corners, to + 2));
   const [first] = await indices.read(0, 1);
-  return Uint32Array.from(ends, (place) => (place < from ? first! : own[place - from]!));
+  return ends.map((place) => (place < from ? first! : own[place - from]!));
 }

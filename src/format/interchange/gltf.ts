@@ -66,14 +66,14 @@ async function open(input: InputFile, options: OpenFileOptions): Promise<FileCon
   return blocksContent(
     { version: "glTF 2.0", geometry: scene.geometry },
     refusal,
-    async (now, makeScratch) => {
+    async ({ rows, makeScratch, ...now }) => {
       const packed = makeScratch !== undefined && beyond !== undefined && input.size === undefined;
       const from = packed ? await fileAside(source, makeScratch(), now) : source;
       const own = refusal === undefined ? gltf : await Gltf.open(document, from, limits, now);
       const streams = usesDraco(own) ? new DracoStreams(await loadDraco(), room) : undefined;
       const primitives: Primitive[] = [];
       for (const given of scene.used) primitives.push(await primitiveOf(given, own, streams));
-      return surfaceFile(own, scene, primitives, room);
+      return surfaceFile(own, scene, primitives, room, rows);
     },
     input,
     options,
@@ -115,10 +115,14 @@ function sceneOf(gltf: Gltf): Scene {
   return { placed, used, kind, geometry, notes };
 }
 
-const BLOCK = 1 << 16; // rows that are read together
-
 /** Everything in one: the vertices of each object together. */
-function surfaceFile(gltf: Gltf, scene: Scene, primitives: readonly Primitive[], room: Room): SurfaceFile {
+function surfaceFile(
+  gltf: Gltf,
+  scene: Scene,
+  primitives: readonly Primitive[],
+  room: Room,
+  rows: number,
+): SurfaceFile {
   const { where, cap } = gltf;
   const { geometry, placed } = scene;
   const linked = geometry === "mesh" || geometry === "graph";
@@ -151,11 +155,11 @@ function surfaceFile(gltf: Gltf, scene: Scene, primitives: readonly Primitive[],
     let [first, firstLink] = [0, 0];
     for (const primitive of primitives) {
       const { count } = primitive.positions;
-      const step = geometry === "polylines" ? count : BLOCK; // paths come whole
+      const step = geometry === "polylines" ? count : rows; // paths come whole
       for (let from = 0; what !== "links" && from < count; from += step)
         yield vertices(primitive, from, Math.min(from + step, count), first);
-      for (let from = 0; linked && what !== "vertices" && from < primitive.links; from += BLOCK) {
-        const links = await linksOf(primitive, from, Math.min(from + BLOCK, primitive.links), where);
+      for (let from = 0; linked && what !== "vertices" && from < primitive.links; from += rows) {
+        const links = await linksOf(primitive, from, Math.min(from + rows, primitive.links), where);
         const [base, before] = [first, firstLink + from];
         const place = (_: unknown, i: number): string => `link ${before + i} of all primitives`;
         yield { ...NO_VERTICES, links: links.map((end) => end + base), linkColumns: columns(), place };

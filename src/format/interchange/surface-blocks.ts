@@ -12,17 +12,28 @@ import type { FileContent, OpenFileOptions } from "./types.js";
 export const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };
 export const NO_VERTICES = { positions: new Float32Array(), vertexColumns: new Map() };
 
+const TOGETHER = 1 << 16; // rows of a block, of what is not held
+
+/** How a file is opened: with so many rows in a block at most, and with scratch where it is not held. */
+export interface BlockOptions extends ReadOptions {
+  readonly rows: number;
+  readonly makeScratch?: (() => Scratch) | undefined;
+}
+
 /** `refusal`: what is said of one that is too large to be held. */
 export async function blocksContent(
   known: SurfaceOutline,
   refusal: Unsupported | undefined,
-  fileOf: (options: ReadOptions, makeScratch?: () => Scratch) => SurfaceFile | Promise<SurfaceFile>,
+  fileOf: (options: BlockOptions) => SurfaceFile | Promise<SurfaceFile>,
   input: InputFile,
   options: OpenFileOptions,
 ): Promise<FileContent> {
-  if (refusal === undefined) return surfaceContent(await gathered(known, await fileOf(options)), input, options);
+  if (refusal === undefined) {
+    const file = await fileOf({ ...options, rows: Number.POSITIVE_INFINITY });
+    return surfaceContent(await gathered(known, file), input, options);
+  }
   return passingContent(known, refusal, async (makeScratch, now) =>
-    passSurface(await fileOf(now, makeScratch), makeScratch, options.onBad),
+    passSurface(await fileOf({ ...now, rows: TOGETHER, makeScratch }), makeScratch, options.onBad),
   );
 }
 
@@ -82,6 +93,8 @@ function joined<T extends Positions | Uint32Array>(none: T, pieces: readonly T[]
 }
 
 function columnsIn(pieces: readonly Columns[], starts: readonly number[]): Columns {
+  const some = pieces.filter((_, i) => starts[i + 1]! > starts[i]!);
+  if (some.length === 1) return some[0]!;
   const builder = new ColumnsBuilder(starts.at(-1)!);
   for (const [i, own] of pieces.entries()) builder.put(own, 0, starts[i + 1]! - starts[i]!, starts[i]!);
   return builder.done();
