@@ -85,3 +85,14 @@ export function numbersOf(values: Values, normalized: boolean): Float32Array {
   const most = 2 ** (8 * values.BYTES_PER_ELEMENT - (signed ? 1 : 0)) - 1;
   return Float32Array.from(values, (value) => Math.max(-most, value) / most);
 }
+
+/** Normalized whole numbers as the numbers that they stand for. */
+export const asNumbers = (rows: Accessor): Accessor =>
+  rows.normalized && rows.Type !== Float32Array
+    ? {
+        ...rows,
+        Type: Float32Array,
+        normalized: false,
+        read: async (from, to) => numbersOf(await rows.read(from, to), true),
+      }
+    : rows;

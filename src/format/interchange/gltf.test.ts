@@ -140,6 +140,25 @@ describe("glTF", () => {
     );
   });
 
+  it("reads normalized attributes as the numbers that they stand for, and colours as bytes", async () => {
+    const bytes = changed((own) => {
+      const attributes = { POSITION: 0, NORMAL: 2, COLOR_0: 2, TEXCOORD_0: 4, _RAW: 5 };
+      own.meshes[0]!.primitives[0]!.attributes = attributes;
+      own.accessors.push({ bufferView: 1, componentType: 5121, normalized: true, count: 3, type: "VEC2" });
+      own.accessors.push({ bufferView: 1, componentType: 5121, count: 3, type: "VEC2" });
+    });
+    const { vertexColumns } = plain(await readFrom(file, bytes));
+    const twice = (...values: number[]) => [...values, ...values];
+    expect(vertexColumns).toMatchObject({
+      color: { type: "uint1×3", values: twice(255, 0, 0, 0, 255, 0, 0, 0, 255) },
+      uv: { type: "float4×2", values: twice(1, 0, 0, 1, 0, 0) },
+      RAW: { type: "uint1×2", values: twice(255, 0, 0, 255, 0, 0) },
+      normal: { type: "float4×3" },
+    });
+    const turned = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 1]; // by the transform of the second node
+    for (const [i, value] of turned.entries()) expect(vertexColumns.normal!.values[i]).toBeCloseTo(value, 6);
+  });
+
   it("keeps attributes of two types under one name apart", async () => {
     const found = plain(
       await readFrom(

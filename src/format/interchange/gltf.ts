@@ -19,7 +19,7 @@ import { absentColumn } from "../../query/columns.js";
 import { fileAside } from "./bytes-aside.js";
 import { bytesFile, type InputFile, passingRoom, refusalOf, sized, wholeOrPassing } from "./file.js";
 
-import { type Accessor, numbersOf } from "./gltf-accessor.js";
+import { type Accessor, asNumbers, numbersOf } from "./gltf-accessor.js";
 import { readDocument } from "./gltf-document.js";
 import { Gltf } from "./gltf-file.js";
 import { moved, nodesOf, type Placed, turned } from "./gltf-nodes.js";
@@ -208,7 +208,8 @@ function lanesOf(primitives: readonly Primitive[]): Lane[] {
   type Own = { readonly rows: Accessor; readonly semantic: string };
   const found = new Map<string, { readonly like: Accessor; readonly by: Map<Primitive, Own> }>();
   for (const primitive of primitives)
-    for (const [semantic, rows] of primitive.attributes) {
+    for (const [semantic, given] of primitive.attributes) {
+      const rows = semantic === "COLOR_0" ? given : asNumbers(given); // colours stay bytes
       const plain = KNOWN[semantic] ?? semantic.replace(/^_/, "");
       for (let name = plain, k = 2; ; name = `${plain}_${k++}`) {
         const own = found.get(name) ?? { like: rows, by: new Map() };
