@@ -39,6 +39,8 @@ export interface GraphFile<B extends GraphBlock = GraphBlock> {
   /** Known when all blocks have come once. */
   columns(block: B): Pick<SurfaceBlock, "positions" | "vertexColumns" | "linkColumns">;
   header?(): Surface["header"];
+  /** What of the file is not in the graph. */
+  notes?(): readonly string[];
   /** Where a link is, for people. */
   linkPlace(block: B, link: number): string;
   /** What is said of a name that no node has. */
@@ -61,7 +63,14 @@ export async function heldGraph<B extends GraphBlock>(file: GraphFile<B>): Promi
     },
   );
   if (problem !== undefined) throw await refusal(file, problem);
-  return { version: "", header: file.header?.(), geometry: "graph", links, ...surfaceBlock(file, block!, names) };
+  return {
+    version: "",
+    header: file.header?.(),
+    notes: file.notes?.(),
+    geometry: "graph",
+    links,
+    ...surfaceBlock(file, block!, names),
+  };
 }
 
 /** What is known of a block besides its links. */
@@ -100,7 +109,7 @@ export async function passGraph<B extends GraphBlock>(
       edge += count;
     }
   }
-  return passSurface({ where, geometry: "graph", blocks, told: () => ({}) }, makeScratch, onBad);
+  return passSurface({ where, geometry: "graph", blocks, told: () => ({ notes: file.notes?.() }) }, makeScratch, onBad);
 }
 
 const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };

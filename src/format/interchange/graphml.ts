@@ -95,6 +95,10 @@ function graphmlFile(
       known = parser;
     },
     header: () => ({ directed: known?.directed === true }),
+    notes: () =>
+      keysOf(known!, "node")
+        .filter(isName)
+        .map(({ name }) => `the data ${name} of nodes: that is what their names are here`),
     columns: (block) => columnsOf(block, known!, where),
     linkPlace: (_, edge) => `edge ${edge}`,
     nowhere: (name) => ({ message: `an edge leads to ${name}, which is no node` }),
@@ -119,12 +123,16 @@ function takeTexts(
     }
 }
 
+const keysOf = ({ keys }: GraphmlParser, domain: Domain): Key[] =>
+  [...keys.values()].filter((key) => key.for === domain || (key.for === "all" && key.given[domain] > 0));
+
+/** Whether an attribute of this name is that of the names of nodes. */
+const isName = ({ axes, name }: Key): boolean => axes.length === 0 && Object.values<string>(NAMES).includes(name);
+
 function columnsOf(block: GraphmlBlock, known: GraphmlParser, where: string) {
-  const { total, keys } = known;
-  const of = (domain: Domain): Key[] =>
-    [...keys.values()].filter((key) => key.for === domain || (key.for === "all" && key.given[domain] > 0));
+  const { total } = known;
   const column = (key: Key, domain: Domain): Column => columnOf(block, key, domain, total[domain], where);
-  const nodeKeys = of("node");
+  const nodeKeys = keysOf(known, "node");
   if (total.node > 0) known.mustHaveCoordinates(nodeKeys.map(({ name }) => name));
   const positions = new Float64Array(3 * block.nodes.length);
   for (const key of nodeKeys)
@@ -132,11 +140,10 @@ function columnsOf(block: GraphmlBlock, known: GraphmlParser, where: string) {
       const { values } = column(key, "node");
       for (let row = 0; row < values.length; row++) positions[3 * row + axis] = values[row] as number;
     }
-  const names: readonly string[] = Object.values(NAMES);
-  const own = nodeKeys.filter(({ axes, name }) => axes.length === 0 && !names.includes(name));
+  const own = nodeKeys.filter((key) => key.axes.length === 0 && !isName(key));
   const all = (list: readonly Key[], domain: Domain): Columns =>
     new Map(list.map((key) => [key.name, column(key, domain)]));
-  return { positions, vertexColumns: all(own, "node"), linkColumns: all(of("edge"), "edge") };
+  return { positions, vertexColumns: all(own, "node"), linkColumns: all(keysOf(known, "edge"), "edge") };
 }
 
 /** The values of a key in a block; `total`: how many nodes or edges there are in all blocks. */

@@ -54,6 +54,12 @@ describe("GraphML", () => {
     expect(valuesIn(batch.links!.columns, "w")).toEqual([9007199254740993n]);
   });
 
+  it("tells of data that are called as the names of nodes are", async () => {
+    const { losses = [] } = await opened("graphml", GRAPH.replace('attr.name="kind"', 'attr.name="node"'));
+    expect(losses).toEqual(["the data node of nodes: that is what their names are here"]);
+    expect((await opened("graphml", GRAPH)).losses ?? []).toEqual([]);
+  });
+
   it("keeps all of it through a store and back", async () => {
     const store = memoryStore();
     const first = await opened("graphml", GRAPH);
