@@ -38,6 +38,25 @@ const TYPES: { readonly [name: string]: NumericType } = {
   NIFTI_TYPE_FLOAT64: numeric("float", 8),
 };
 
+/** Words of tags: those of the standard, and what its C library calls them, which are in files as well. */
+const WORDS = {
+  Encoding: {
+    ASCII: "ASCII",
+    GIFTI_ENCODING_ASCII: "ASCII",
+    Base64Binary: "Base64Binary",
+    GIFTI_ENCODING_B64BIN: "Base64Binary",
+    GZipBase64Binary: "GZipBase64Binary",
+    GIFTI_ENCODING_B64GZ: "GZipBase64Binary",
+  },
+  Endian: { LittleEndian: "little", GIFTI_ENDIAN_LITTLE: "little", BigEndian: "big", GIFTI_ENDIAN_BIG: "big" },
+  ArrayIndexingOrder: {
+    RowMajorOrder: "rows",
+    GIFTI_IND_ORD_ROW_MAJOR: "rows",
+    ColumnMajorOrder: "columns",
+    GIFTI_IND_ORD_COL_MAJOR: "columns",
+  },
+} as const;
+
 /** What the tag of an array says of it. */
 export interface ArrayShape {
   /** For messages. */
@@ -65,9 +84,14 @@ export function shapeOf({ attributes, data }: ArrayTag, number: number, where: s
   const count = shape.reduce((product, size) => product * size, 1);
   if (!(rank >= 1) || shape.some((size) => !Number.isInteger(size) || size < 0) || !Number.isSafeInteger(count))
     throw new Corrupt(`${where}: ${what} has the shape ${shape.join(" × ")}`, { where });
-  const encoding = attributes.get("Encoding");
-  if (encoding !== "ASCII" && encoding !== "Base64Binary" && encoding !== "GZipBase64Binary")
-    throw new Unsupported(`${where}: ${what} is ${encoding ?? "without Encoding"}, which is not read`, { where });
+  const word = <K extends keyof typeof WORDS>(name: K, usual?: string): (typeof WORDS)[K][keyof (typeof WORDS)[K]] => {
+    const given = attributes.get(name) ?? usual;
+    const known = new Map(Object.entries(WORDS[name])).get(given ?? "");
+    if (known === undefined)
+      throw new Unsupported(`${where}: ${what} is ${given ?? `without ${name}`}, which is not read`, { where });
+    return known as never;
+  };
+  const encoding = word("Encoding");
   return {
     what,
     type,
@@ -75,8 +99,8 @@ export function shapeOf({ attributes, data }: ArrayTag, number: number, where: s
     channels: count === 0 ? 1 : count / shape[0]!,
     within: count === 0 ? [1] : shape.slice(1),
     encoding,
-    swapped: encoding !== "ASCII" && attributes.get("Endian") === "BigEndian",
-    byColumn: attributes.get("ArrayIndexingOrder") === "ColumnMajorOrder" && rank > 1,
+    swapped: encoding !== "ASCII" && word("Endian", "LittleEndian") === "big",
+    byColumn: word("ArrayIndexingOrder", "RowMajorOrder") === "columns" && rank > 1,
     data,
   };
 }

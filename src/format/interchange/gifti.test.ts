@@ -38,6 +38,25 @@ describe("GIFTI", () => {
     });
   });
 
+  it("reads the words of the C library as those of the standard, and refuses others", async () => {
+    const library = GIFTI.replaceAll('"Base64Binary"', '"GIFTI_ENCODING_B64BIN"')
+      .replaceAll('"ASCII"', '"GIFTI_ENCODING_ASCII"')
+      .replaceAll('"LittleEndian"', '"GIFTI_ENDIAN_LITTLE"')
+      .replaceAll('"ColumnMajorOrder"', '"GIFTI_IND_ORD_COL_MAJOR"');
+    expect(plain(await readFrom(file, library))).toEqual(plain(await readFrom(file, GIFTI)));
+    const swapped = Buffer.from(floats, "base64").swap32().toString("base64");
+    const big = library.replace("GIFTI_ENDIAN_LITTLE", "GIFTI_ENDIAN_BIG").replace(floats, swapped);
+    expect(plain(await readFrom(file, big))).toEqual(plain(await readFrom(file, GIFTI)));
+    for (const [one, other] of [
+      ["LittleEndian", "MiddleEndian"],
+      ["RowMajorOrder", "AnyOrder"],
+      ["Base64Binary", "toString"],
+    ] as const)
+      await expect(readFrom(file, GIFTI.replace(one, other))).rejects.toThrow(
+        `DataArray 0 is ${other}, which is not read`,
+      );
+  });
+
   it("writes what it reads, headers too", async () => {
     const dataset = await opened(file, GIFTI, {}, "a.gifti");
     const { bytes, report } = await written(file, await dataOf(dataset));
