@@ -20,6 +20,7 @@ import { afterRecord, hashOf, type Names, NameTable, wholeRecords } from "./name
 import { NodeNames } from "./nodes.js";
 import { NumberRows } from "./number-rows.js";
 import type { Surface } from "./surface.js";
+import { NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
 import { passSurface, type SurfaceBlock } from "./surface-passing.js";
 import type { OpenFileOptions, Passing } from "./types.js";
 
@@ -112,8 +113,6 @@ export async function passGraph<B extends GraphBlock>(
   return passSurface({ where, geometry: "graph", blocks, told: () => ({ notes: file.notes?.() }) }, makeScratch, onBad);
 }
 
-const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };
-const NO_VERTICES = { positions: new Float32Array(), vertexColumns: new Map() };
 const BLOCK = 1 << 15; // edges that are put in order together
 const TOGETHER = 1 << 15; // names that are put aside together
 const RECORDS = 4; // bytes of records for each byte of a file, at most

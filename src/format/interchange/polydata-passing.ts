@@ -49,6 +49,7 @@ import {
 } from "./polydata.js";
 import { fan, fanNotes } from "./polygons.js";
 import { column, columns, surfaceContent } from "./surface.js";
+import { NO_LINKS, NO_VERTICES } from "./surface-blocks.js";
 import { passingContent, passSurface, type SurfaceBlock, type SurfaceFile } from "./surface-passing.js";
 import { room } from "./surface-write.js";
 import type { FileContent, OpenFileOptions, Passing } from "./types.js";
@@ -185,9 +186,6 @@ function asideCells(
     memory,
   };
 }
-
-const NO_LINKS = { links: new Uint32Array(), linkColumns: new Map() };
-const NO_VERTICES = { positions: new Float32Array(), vertexColumns: new Map() };
 
 function surfaceFile(poly: PolyData<Aside>, outline: PolyOutline, where: string, memory: number): SurfaceFile {
   const { geometry, starts, notes } = outline;
